@@ -1,4 +1,5 @@
 import type { Client } from '../client/client.ts'
+import { definedFields } from '../engine/core/values/defined-fields.ts'
 import { MESSAGES_EVENT } from '../runs/run-events.ts'
 import type { StoredMessages } from '../runs/runner/model/model-history.ts'
 import type { RunnerGateway } from '../runs/runner/runner.ts'
@@ -12,39 +13,25 @@ export function runnerGateway(client: Pick<Client, 'call'>): RunnerGateway {
     register: (offer) => client.call('runners.register', { ...offer }),
     poll: (runner_id, takes_runs, signal) =>
       client.call('runners.poll', { runner_id, takes_runs }, { signal, timeoutMs: POLL_TIMEOUT_MS }),
-    async heartbeat(runner_id) {
-      await client.call('runners.heartbeat', { runner_id })
-    },
-    async started(runner_id, run_id, executor_session_id) {
-      const own = executor_session_id === undefined ? {} : { executor_session_id }
-      await client.call('runners.started', { runner_id, run_id, ...own })
-    },
-    async events(runner_id, run_id, events) {
-      await client.call('runners.events', { runner_id, run_id, events })
-    },
+    heartbeat: (runner_id) => client.call('runners.heartbeat', { runner_id }),
+    started: (runner_id, run_id, executor_session_id) =>
+      client.call('runners.started', { runner_id, run_id, ...definedFields({ executor_session_id }) }),
+    events: (runner_id, run_id, events) => client.call('runners.events', { runner_id, run_id, events }),
     async executorSession(session_id) {
       const { session } = await client.call('runSessions.show', { session_id })
       return session.executor_session_id ?? undefined
     },
     messages: (session_id) => readMessages(client, session_id),
-    async spend(runner_id, run_id, tokens) {
-      await client.call('runners.spend', { runner_id, run_id, tokens })
-    },
+    spend: (runner_id, run_id, tokens) => client.call('runners.spend', { runner_id, run_id, tokens }),
     async completed(runner_id, run_id, result) {
       // The id makes a repeated report store one result.
       const event = { event_type: 'result', data: { ...result }, event_id: `${run_id}-${runner_id}-result` }
       await client.call('runners.events', { runner_id, run_id, events: [event] })
       await client.call('runners.completed', { runner_id, run_id })
     },
-    async failed(runner_id, run_id, failure) {
-      await client.call('runners.failed', { runner_id, run_id, ...failure })
-    },
-    async stopped(runner_id, run_id) {
-      await client.call('runners.stopped', { runner_id, run_id, signal: 'SIGTERM' })
-    },
-    async leave(runner_id) {
-      await client.call('runners.delete', { runner_id })
-    },
+    failed: (runner_id, run_id, failure) => client.call('runners.failed', { runner_id, run_id, ...failure }),
+    stopped: (runner_id, run_id) => client.call('runners.stopped', { runner_id, run_id, signal: 'SIGTERM' }),
+    leave: (runner_id) => client.call('runners.delete', { runner_id }),
   }
 }
 

@@ -1,5 +1,4 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { TokenRow } from '../access/tenant-tables.ts'
 import type { ClaimedDelivery, ClaimRequest, DeliveryEnd } from '../deliveries/delivery-table.ts'
 import { isHookError } from '../engine/core/errors/error.ts'
 import type { GuardRequest, Pass } from '../engine/core/guard-state.ts'
@@ -51,7 +50,6 @@ export interface DialectStatements {
   claimDeliveries(claim: ClaimRequest): Promise<readonly ClaimedDelivery[]>
   endDeliveries(ends: readonly DeliveryEnd[], now?: number): Promise<readonly string[]>
   takeGuards(tenant: string, requests: readonly GuardRequest[], now?: number): Promise<readonly Pass[]>
-  findToken(hash: Uint8Array): Promise<TokenRow | undefined>
   definitionChanges(cursor?: string): Promise<DefinitionChanges>
   /**
    * Writes the rows of a group in one transaction. Existing keys stay as they are, and only inserted executions join

@@ -223,6 +223,19 @@ export function columnNames(of: Table): readonly string[] {
   return Object.keys(of.columns)
 }
 
+/** The columns that a new row has; the database gives the others. */
+export function writtenColumns<const C extends Columns>({
+  columns,
+}: Table<string, C>): readonly WrittenName<C>[] {
+  const names = Object.keys(columns).filter((name) => columns[name]?.presence !== 'made')
+  // Objects have no other keys than those of their type here.
+  return names as WrittenName<C>[]
+}
+export type WrittenName<C extends Columns> = keyof {
+  [N in keyof C as C[N] extends { presence: 'made' } ? never : N]: true
+} &
+  string
+
 /** The columns of the primary key. */
 export function keyOf({ key, columns }: Table): readonly string[] {
   return key ?? Object.keys(columns).filter((name) => columns[name]?.kind === 'position')

@@ -1,8 +1,10 @@
 import { serverError } from '../engine/core/errors/server-errors.ts'
-import { nullable, numeric } from '../engine/core/schema/more-schemas.ts'
+import { numeric } from '../engine/core/schema/more-schemas.ts'
 import { schema } from '../engine/core/schema/schema.ts'
 import { defineCall } from '../methods/method.ts'
 import { pageFields, requestedPage, shortText } from '../methods/method-fields.ts'
+import { rowFields } from '../methods/row-fields.ts'
+import { deliveries } from './delivery-table.ts'
 
 const state = schema.choice(['waiting', 'leased', 'dead'])
 
@@ -13,19 +15,7 @@ const list = defineCall({
   rest: { verb: 'GET', path: '/v1/deliveries' },
   params: schema.object({ state: schema.optional(state), kind: schema.optional(shortText()), ...pageFields }),
   result: schema.object({
-    deliveries: schema.list(
-      schema.object({
-        id: schema.text(),
-        tenant_id: schema.text(),
-        kind: schema.text(),
-        dedup_key: schema.text(),
-        state,
-        attempts: numeric(),
-        due_at: numeric(),
-        last_error: nullable(schema.text()),
-        created_at: numeric(),
-      }),
-    ),
+    deliveries: schema.list(schema.object({ ...rowFields(deliveries, []), state })),
     nextCursor: schema.text(),
   }),
   needs: ['store'],

@@ -82,12 +82,10 @@ export const deliveries = table(
 )
 
 /** How far a delivery has come, for those who know its dedup key. */
-export interface DeliveryProgress {
-  readonly dedup_key: string
-  readonly state: DeliveryState | 'done'
-  readonly attempts: number
-  readonly last_error: string | null
-}
+export type DeliveryProgress = Pick<
+  RowOf<typeof deliveries>,
+  'dedup_key' | 'state' | 'attempts' | 'last_error'
+>
 
 export type DeliveryRow = Omit<RowOf<typeof deliveries>, 'state'> & { readonly state: DeliveryState }
 

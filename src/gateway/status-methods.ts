@@ -1,17 +1,10 @@
 import { numeric } from '../engine/core/schema/more-schemas.ts'
 import { schema } from '../engine/core/schema/schema.ts'
 import { defineCall } from '../methods/method.ts'
-import { jsonObject, noParams } from '../methods/method-fields.ts'
-import { statusLines } from '../methods/status-part.ts'
+import { noParams } from '../methods/method-fields.ts'
+import { statusLine, statusLines } from '../methods/status-part.ts'
 import { budgetSchema, readBudget } from '../secrets/budget-methods.ts'
 import type { HookRow } from '../stored-hooks/hook-tables.ts'
-
-const line = schema.object({
-  name: schema.text(),
-  state: schema.choice(['ok', 'warn', 'bad']),
-  text: schema.text(),
-  details: schema.optional(jsonObject()),
-})
 
 const hook = schema.object({
   hookId: schema.text(),
@@ -33,7 +26,7 @@ const status = defineCall({
     version: schema.text(),
     edition: schema.choice(['lite', 'standard']),
     tenant: schema.text(),
-    lines: schema.list(line),
+    lines: schema.list(statusLine),
     hooks: schema.object({
       total: numeric(),
       off: schema.list(hook),

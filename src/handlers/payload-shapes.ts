@@ -26,15 +26,13 @@ export interface ConfiguredShape {
   readonly nativeEvent: string | undefined
 }
 
-interface PayloadSettings {
-  readonly payload?: CodingAgent
-  readonly payload_event?: string
-  readonly format?: string
-}
-
 /** Throws if the form cannot be used, so that a hook never runs with a payload that it cannot read. */
 export function readPayloadSettings(
-  { payload, payload_event: nativeEvent, format = 'hookhelm' }: PayloadSettings,
+  {
+    payload,
+    payload_event: nativeEvent,
+    format = 'hookhelm',
+  }: { readonly payload?: CodingAgent; readonly payload_event?: string; readonly format?: string },
   find: FindPayloadShape | undefined,
 ): ConfiguredShape | undefined {
   if (payload === undefined) {

@@ -9,6 +9,7 @@ import { explainMatch } from '../engine/match/explain-match.ts'
 import { compileMatcher, type Matcher } from '../engine/match/matcher.ts'
 import { resolveCatalogueName } from '../hook-files/read/read-hook-file.ts'
 import type { HookInput } from '../stored-hooks/saving/hook-input.ts'
+import type { HookPreview } from './methods/hook-preview-methods.ts'
 import { recordedInput } from './record/recorded-input.ts'
 import type { RecordedRequest, ViewStore } from './view-tables.ts'
 
@@ -25,22 +26,6 @@ interface PreviewContext {
   readonly shell: AnalyzeShell
 }
 
-interface PreviewRow {
-  readonly event_id: string
-  readonly created_at: number
-  readonly what: string | null
-  readonly kind: RecordedRequest['kind']
-  readonly would: 'match' | 'no match'
-  readonly why: string
-}
-
-export interface HookPreview {
-  readonly checked: number
-  readonly matched: number
-  readonly changes: { readonly block: number; readonly ask: number; readonly rewrite: number }
-  readonly rows: readonly PreviewRow[]
-}
-
 /** Tries the conditions of a hook on recorded events. Throws a coded error with the field that cannot be compiled. */
 export async function previewHook(
   hook: HookInput,
@@ -50,7 +35,7 @@ export async function previewHook(
   if (!hook.event) throw serverError('gateway.request', 'event is required', { at: 'event' })
   const event = resolveCatalogueName(hook.event) as keyof typeof catalogue
   const matcher = compileConditions(hook, event, tenant)
-  const tried: { readonly row: RecordedRequest; readonly preview: PreviewRow }[] = []
+  const tried: { readonly row: RecordedRequest; readonly preview: HookPreview['rows'][number] }[] = []
   const until = clock.elapsed() + MAX_MS
   let cursor = ''
   do {
@@ -105,7 +90,7 @@ function tryOn(
   event: keyof typeof catalogue,
   row: RecordedRequest,
   shell: AnalyzeShell,
-): PreviewRow | undefined {
+): HookPreview['rows'][number] | undefined {
   if (row.request === undefined) return undefined
   const input = recordedInput(event, JSON.parse(row.request), row, shell)
   if (input === undefined) return undefined

@@ -185,48 +185,6 @@ export interface EventFilter {
 }
 
 /** The decisions of one span of time. */
-export interface DecisionBucket {
-  readonly at: number
-  readonly allow: number
-  readonly rewrite: number
-  readonly ask: number
-  readonly block: number
-  readonly opened: number
-  readonly failed: number
-  readonly p50_ms: number | null
-  readonly p95_ms: number | null
-}
-
-export interface HookCounts {
-  readonly hook_id: string
-  readonly hook_name: string | null
-  readonly matched: number
-  readonly block: number
-  readonly ask: number
-  readonly rewrite: number
-  readonly failed: number
-  readonly p95_ms: number | null
-  readonly last_at: number
-}
-
-/** One value of a facet; null counts the events without one. */
-export interface FacetCount {
-  readonly value: string | null
-  readonly name: string | null
-  readonly count: number
-}
-
-export interface Facets {
-  readonly event: readonly FacetCount[]
-  readonly agent: readonly FacetCount[]
-  readonly tool: readonly FacetCount[]
-  readonly kind: readonly FacetCount[]
-  readonly hook: readonly FacetCount[]
-  readonly total: number
-  /** False if only the newest events of the span were counted. */
-  readonly complete: boolean
-}
-
 /** A recorded request, for trying conditions on it. */
 export interface RecordedRequest extends EventSummary {
   /** Decrypted; undefined if the key is gone or the request is too large to try. */

@@ -1,4 +1,5 @@
 import { DOCTOR_SESSION_PREFIX } from '../engine/core/doctor-session.ts'
+import { serverError } from '../engine/core/errors/server-errors.ts'
 import { instant } from '../engine/core/schema/more-schemas.ts'
 import { schema } from '../engine/core/schema/schema.ts'
 
@@ -29,6 +30,17 @@ export function isProbe(session: string | null): boolean {
 /** The filter of the store that leaves out what the doctor did. */
 export function withoutProbes(probes = false): { except_sessions?: string } {
   return probes ? {} : { except_sessions: DOCTOR_SESSION_PREFIX }
+}
+
+/** What the store says if the tenant has no such thing. */
+type None = undefined | false | 'missing'
+
+/** The thing that the caller named by its id. Throws if the store has none. */
+export function found<T>(thing: T, noun: string, id: string): Exclude<T, None> {
+  if (thing === undefined || thing === false || thing === 'missing')
+    throw serverError('gateway.not_found', `${noun} not found: ${id}`)
+  // The compiler does not narrow a type parameter.
+  return thing as Exclude<T, None>
 }
 
 /** The page that the parameters ask the store for. */

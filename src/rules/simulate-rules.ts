@@ -1,34 +1,13 @@
 import { definedFields } from '../engine/core/values/defined-fields.ts'
-import { type HookChainEvent, type UnmetCondition, unmetCondition } from './compile-rules.ts'
+import { type HookChainEvent, unmetCondition } from './compile-rules.ts'
 import type { RuleGroup } from './files/recovery-rules.ts'
 import type { RecoveryAction } from './files/rule-schema.ts'
 import { actionIdOf, cooldownKey, depthSkip, firingActions } from './fire-rules.ts'
+import type { SimulatedRule } from './methods/rule-simulation-methods.ts'
 import { cooldownSkip, dedupSkip } from './rule-guards.ts'
 import { type FiringEvent, fillTemplate } from './rule-templates.ts'
 import type { RuleStore } from './stored/rule-tables.ts'
 import { inGroup, type MatchedRule } from './trigger-rules.ts'
-
-/** What an action would do. */
-export interface SimulatedAction {
-  readonly id: string
-  readonly type: RecoveryAction['type']
-  /** Why it would be skipped; absent if it would run. */
-  readonly skipped?: string
-  readonly would: string
-}
-
-/** What a rule would make of an event. */
-export interface SimulatedRule {
-  readonly id: string
-  readonly source: string
-  readonly enabled: boolean
-  readonly matches: boolean
-  /** The first condition that fails. */
-  readonly unmet?: UnmetCondition
-  /** The guard that would stop the rule. */
-  readonly guard?: string
-  readonly actions: readonly SimulatedAction[]
-}
 
 export interface SimulatedEvent {
   readonly tenant: string

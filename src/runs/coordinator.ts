@@ -241,16 +241,14 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
   }
 }
 
-interface SweepActions {
-  ended(run: RunRow): void
-  finish(run: RunRow): void
-  announce(tenant: string): void
-}
-
 /** Repairs abandoned runs, and continues what followed the end of a run when its node stopped. */
 function startSweep(
   { store, clock, log }: Pick<CoordinatorParts, 'store' | 'clock' | 'log'>,
-  { ended, finish, announce }: SweepActions,
+  {
+    ended,
+    finish,
+    announce,
+  }: { ended(run: RunRow): void; finish(run: RunRow): void; announce(tenant: string): void },
 ): { stop(): void } {
   let sweeping = false
   const sweep = async () => {

@@ -112,12 +112,6 @@ function refused(block_reason: string): RunRefusal {
   return { error: `Blocked by on_run_start hook: ${block_reason}`, block_reason }
 }
 
-interface BlockedRun {
-  readonly run: RunRow
-  readonly point: 'on_run_start' | 'on_result'
-  readonly decision: Decision
-}
-
 /** Reports a block by a hook that did not run, or that is no run hook. The others report themselves. */
 export async function reportUnreportedBlock(
   {
@@ -125,7 +119,11 @@ export async function reportUnreportedBlock(
     reports,
     store,
   }: Pick<PrepareParts, 'events' | 'reports'> & { store: Pick<HookStore, 'findHook'> },
-  { run, point, decision }: BlockedRun,
+  {
+    run,
+    point,
+    decision,
+  }: { readonly run: RunRow; readonly point: 'on_run_start' | 'on_result'; readonly decision: Decision },
 ): Promise<void> {
   const { reason = 'No reason provided', code, by = '' } = decision
   if (reports.hasBegun(run.run_id, by)) return

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../engine/core/values/clock.ts'
+import { createListeners } from '../engine/core/values/listeners.ts'
 import type { RunHookPoint } from './hooks/run-hook-points.ts'
 import type { NewRunEvent, RunEventRow, RunRow, RunStore } from './stored/run-tables.ts'
 
@@ -48,10 +49,7 @@ export function createRunEvents(
   store: Pick<RunStore, 'appendRunEvents' | 'deleteRunSession'>,
   clock: Clock,
 ): RunEvents {
-  const listeners = new Set<() => void>()
-  const notify = () => {
-    for (const listener of listeners) listener()
-  }
+  const { on: onAppended, notify } = createListeners()
   return {
     async append({ tenant_id, session_id, run_id }, events) {
       const rows = events.map(
@@ -61,17 +59,14 @@ export function createRunEvents(
         }),
       )
       await store.appendRunEvents(rows)
-      notify()
+      void notify()
     },
     async deleteSession(tenant, sessionId) {
       const isDeleted = await store.deleteRunSession(tenant, sessionId)
-      if (isDeleted) notify()
+      if (isDeleted) void notify()
       return isDeleted
     },
-    onAppended(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
+    onAppended,
   }
 }
 

@@ -1,16 +1,13 @@
-import { nullable, numeric } from '../engine/core/schema/more-schemas.ts'
 import { schema } from '../engine/core/schema/schema.ts'
 import { defineCall } from '../methods/method.ts'
 import { noParams } from '../methods/method-fields.ts'
 import type { MethodParts } from '../methods/method-parts.ts'
+import { rowFields } from '../methods/row-fields.ts'
+import { budgets } from './secret-tables.ts'
 
-export const budgetSchema = schema.object({
-  tenant_id: schema.text(),
-  month_start: numeric('First day of the month, UTC, in ms.'),
-  budget_total: numeric(),
-  remaining: numeric(),
-  last_warned_at: nullable(numeric()),
-})
+export const budgetSchema = schema.object(
+  rowFields(budgets, [], { month_start: 'First day of the month, UTC, in ms.' }),
+)
 
 export function readBudget(tenant: string, { store, settings }: Pick<MethodParts, 'store' | 'settings'>) {
   return store.readBudget(tenant, settings.of(tenant).monthly_tokens)

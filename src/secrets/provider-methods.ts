@@ -4,7 +4,7 @@ import { serverError } from '../engine/core/errors/server-errors.ts'
 import { nullable, numeric } from '../engine/core/schema/more-schemas.ts'
 import { schema } from '../engine/core/schema/schema.ts'
 import { defineCall } from '../methods/method.ts'
-import { noParams, shortText } from '../methods/method-fields.ts'
+import { found, noParams, shortText } from '../methods/method-fields.ts'
 import { MASK } from './config-secrets.ts'
 import type { ProviderRow } from './secret-tables.ts'
 
@@ -99,8 +99,7 @@ const remove = defineCall({
   result: schema.object({ name: schema.text() }),
   needs: ['store', 'changed'],
   async run({ params, caller, parts }) {
-    if (!(await parts.store.deleteProvider(caller.tenant, params.name)))
-      throw serverError('gateway.not_found', `provider not found: ${params.name}`)
+    found(await parts.store.deleteProvider(caller.tenant, params.name), 'provider', params.name)
     await parts.changed(caller.tenant)
     return { name: params.name }
   },

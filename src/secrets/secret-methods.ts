@@ -1,9 +1,8 @@
 import { secretPath } from '../database/sealed-paths.ts'
-import { serverError } from '../engine/core/errors/server-errors.ts'
 import { numeric, textLike } from '../engine/core/schema/more-schemas.ts'
 import { schema } from '../engine/core/schema/schema.ts'
 import { defineCall } from '../methods/method.ts'
-import { noParams } from '../methods/method-fields.ts'
+import { found, noParams } from '../methods/method-fields.ts'
 
 /** The name that hooks use in `secret:NAME`. */
 const name = textLike(/^[\w.-]{1,64}$/, 'be 1 to 64 letters, digits, _, . or -')
@@ -59,8 +58,7 @@ const remove = defineCall({
   result: schema.object({ name: schema.text() }),
   needs: ['store', 'changed'],
   async run({ params, caller, parts }) {
-    if (!(await parts.store.deleteSecret(caller.tenant, params.name)))
-      throw serverError('gateway.not_found', `secret not found: ${params.name}`)
+    found(await parts.store.deleteSecret(caller.tenant, params.name), 'secret', params.name)
     await parts.changed(caller.tenant)
     return { name: params.name }
   },

@@ -1,7 +1,7 @@
 import { columns, type RowOf, table } from '../database/table.ts'
 import type { SealedPath } from '../safe/secrets/secret.ts'
 
-const { json, nullable, number, sealedByHand, tenantId, text } = columns
+const { id, internal, json, nullable, number, sealedByHand, tenantId, text } = columns
 
 /** A named secret of a tenant, which hooks refer to. The caller seals the value. */
 export const secrets = table(
@@ -32,6 +32,23 @@ export const settings = table(
   { tenant_id: tenantId(), value: json<Readonly<Record<string, unknown>>>(), updated_at: number() },
   { key: ['tenant_id'] },
 )
+
+/** The tokens that prompt hooks of a tenant may use in a month, and what is left of them. */
+export const budgets = table(
+  'tenant_hook_budget',
+  {
+    tenant_id: id(),
+    /** The start of the month in UTC, in milliseconds. */
+    month_start: number(),
+    budget_total: number(),
+    remaining: number(),
+    last_warned_at: nullable(number()),
+    metadata: internal(json<Readonly<Record<string, unknown>>>()),
+    updated_at: internal(number()),
+  },
+  { key: ['tenant_id'] },
+)
+export type BudgetRow = RowOf<typeof budgets>
 
 /** How often each key has encrypted. */
 export const keyUses = table(

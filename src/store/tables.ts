@@ -24,8 +24,8 @@ import {
   runSessions,
   runs,
 } from '../runs/stored/run-tables.ts'
-import { keyUses, providers, secrets, settings } from '../secrets/secret-tables.ts'
-import { budgets, guardState } from '../stored-hooks/guard-tables.ts'
+import { budgets, keyUses, providers, secrets, settings } from '../secrets/secret-tables.ts'
+import { guardState } from '../stored-hooks/guard-tables.ts'
 import { agentHooks, definitionVersions, hookTrips } from '../stored-hooks/hook-tables.ts'
 import { agentReports } from '../stored-hooks/report-tables.ts'
 import { mailboxMessages, teams } from '../teams/team-tables.ts'

@@ -5,7 +5,7 @@ import type { GuardRequest } from '../engine/core/guard-state.ts'
 import { monthStart } from '../engine/core/values/clock.ts'
 import { DAY_MS } from '../engine/guard/guard.ts'
 import type { GuardEntry } from '../engine/guard/guard-entry.ts'
-import { type BudgetRow, budgets } from './guard-tables.ts'
+import { type BudgetRow, budgets } from '../secrets/secret-tables.ts'
 
 const WARN_BELOW = 0.2
 

@@ -6,7 +6,7 @@ import { nullable } from '../engine/core/schema/more-schemas.ts'
 import { schema } from '../engine/core/schema/schema.ts'
 import { resolveCatalogueName } from '../hook-files/read/read-hook-file.ts'
 import { defineCall } from '../methods/method.ts'
-import { jsonObject, shortText } from '../methods/method-fields.ts'
+import { found, jsonObject, shortText } from '../methods/method-fields.ts'
 import { hookParts } from '../methods/method-parts.ts'
 import { createHook, deleteHook, reachableHook, toggleHook, updateHook } from './saving/change-hook.ts'
 import { effectiveFile, effectiveHook } from './saving/effective-hook-schema.ts'
@@ -55,8 +55,7 @@ const get = defineCall({
   needs: ['store'],
   async run({ params, caller, parts }) {
     const row = await findHookByIdOrName(parts.store, caller.tenant, params.hookId)
-    if (row === undefined) throw serverError('gateway.not_found', `hook not found: ${params.hookId}`)
-    return { hook: toHookResponse(row) }
+    return { hook: toHookResponse(found(row, 'hook', params.hookId)) }
   },
 })
 

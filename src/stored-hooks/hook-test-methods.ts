@@ -4,7 +4,7 @@ import { serverError } from '../engine/core/errors/server-errors.ts'
 import { looseObject, numeric, wholeNumber, withAbout } from '../engine/core/schema/more-schemas.ts'
 import { type SchemaType, schema } from '../engine/core/schema/schema.ts'
 import { defineCall, type MethodCall } from '../methods/method.ts'
-import { jsonObject, shortText } from '../methods/method-fields.ts'
+import { found, jsonObject, shortText } from '../methods/method-fields.ts'
 import { hookParts } from '../methods/method-parts.ts'
 import type { HookRow } from './hook-tables.ts'
 import { mergedHookInput } from './saving/change-hook.ts'
@@ -13,21 +13,25 @@ import { dryRun } from './saving/dry-run.ts'
 import { findHookByIdOrName } from './saving/find-hook.ts'
 import { type HookInput, hookInput } from './saving/hook-input.ts'
 
+const sampleEvent = looseObject(
+  schema.partial({
+    toolName: schema.text(),
+    toolInput: jsonObject(),
+    rawInput: schema.text('The text of the user prompt.'),
+    sessionId: schema.text(),
+    agentId: schema.text(),
+    depth: wholeNumber(),
+  }),
+  'Other keys are copied into the payload.',
+)
+/** An event in the format of the test panel and of older clients. */
+export type SampleEvent = SchemaType<typeof sampleEvent>
+
 const params = schema.object(
   schema.partial({
     config: withAbout(hookInput, 'The hook to try; with hookId, the fields to change in the stored hook.'),
     hookId: shortText('Id or name of a stored hook; it runs with its secrets.'),
-    sampleEvent: looseObject(
-      schema.partial({
-        toolName: schema.text(),
-        toolInput: jsonObject(),
-        rawInput: schema.text('The text of the user prompt.'),
-        sessionId: schema.text(),
-        agentId: schema.text(),
-        depth: wholeNumber(),
-      }),
-      'Other keys are copied into the payload.',
-    ),
+    sampleEvent,
   }),
 )
 
@@ -70,6 +74,8 @@ const result = schema.object({
   trace,
 })
 
+export type DryRun = SchemaType<typeof result>
+
 export const testHook = defineCall({
   name: 'hooks.test',
   about:
@@ -98,8 +104,11 @@ type StoredHookCall = MethodCall<SchemaType<typeof params>, 'store'>
 
 async function storedHook({ params, caller, parts }: StoredHookCall): Promise<HookRow | undefined> {
   if (params.hookId === undefined) return undefined
-  const row = await findHookByIdOrName(parts.store, caller.tenant, params.hookId)
-  if (row === undefined) throw serverError('gateway.not_found', `hook not found: ${params.hookId}`)
+  const row = found(
+    await findHookByIdOrName(parts.store, caller.tenant, params.hookId),
+    'hook',
+    params.hookId,
+  )
   // Every tenant can read a global hook, but it would send secrets of the master scope.
   if (row.tenant_id === MASTER_TENANT && !caller.master)
     throw serverError('auth.scope', 'global hooks need the master scope')

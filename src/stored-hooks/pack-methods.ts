@@ -1,5 +1,5 @@
 import { numeric } from '../engine/core/schema/more-schemas.ts'
-import { schema } from '../engine/core/schema/schema.ts'
+import { type SchemaType, schema } from '../engine/core/schema/schema.ts'
 import { hookSchema } from '../engine/hook-definition.ts'
 import { findPack, listPacks, type Pack } from '../hook-files/packs/pack.ts'
 import { defineCall } from '../methods/method.ts'
@@ -18,12 +18,14 @@ const packSummary = schema.object({
   changed: numeric('How many of those differ from the pack.'),
 })
 
+/** What happened to the hooks of a pack, by their ids in the pack. */
 const change = schema.object({
   added: schema.list(schema.text()),
   replaced: schema.list(schema.text()),
   kept: schema.list(schema.text(), 'Hooks that differ from the pack and stay as they are.'),
   removed: schema.list(schema.text()),
 })
+export type StoredPackChange = SchemaType<typeof change>
 
 const list = defineCall({
   name: 'packs.list',

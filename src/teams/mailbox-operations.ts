@@ -3,7 +3,8 @@ import { inTenant } from '../database/operation.ts'
 import { find, insert, type PageRequest, page, removeRow, update } from '../database/rows.ts'
 import { insertDelivery } from '../deliveries/delivery-operations.ts'
 import type { NewDelivery } from '../deliveries/delivery-table.ts'
-import { type MailboxFilter, mailboxMessages, type NewMailboxMessage } from './team-tables.ts'
+import type { MailboxFilter } from './team-methods.ts'
+import { mailboxMessages, type NewMailboxMessage } from './team-tables.ts'
 
 export const mailboxOperations = {
   /** Stores messages and the deliveries that carry them further, all or nothing. Existing ids stay as they are. */

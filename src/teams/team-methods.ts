@@ -3,19 +3,26 @@ import { nullable, numeric } from '../engine/core/schema/more-schemas.ts'
 import { readChecked } from '../engine/core/schema/read-checked.ts'
 import { type SchemaType, schema } from '../engine/core/schema/schema.ts'
 import { defineCall } from '../methods/method.ts'
-import { jsonObject, noParams, pageFields, requestedPage, shortText } from '../methods/method-fields.ts'
-import type { MailboxRow, NamedRow } from './team-tables.ts'
+import {
+  found,
+  jsonObject,
+  noParams,
+  pageFields,
+  requestedPage,
+  shortText,
+} from '../methods/method-fields.ts'
+import { rowFields, toResult } from '../methods/row-fields.ts'
+import type { Store } from '../store/store.ts'
+import { type MailboxRow, mailboxMessages, type NamedRow, teams } from './team-tables.ts'
 import { readTeam, teamSchema } from './teams.ts'
 
 const name = shortText('The name of the team, unique in its tenant.')
 const members = schema.list(jsonObject(), '`name`, and `channels`: webhook, slack or email.')
 const description = schema.text(undefined, { maxLength: 2_000 })
 
-const team = schema.object({
-  name: schema.text(),
-  definition: nullable(jsonObject('Null if it cannot be decrypted.')),
-  updated_at: numeric(),
-})
+const team = schema.object(
+  rowFields(teams, ['tenant_id', 'created_at'], { definition: 'Null if it cannot be decrypted.' }),
+)
 
 const list = defineCall({
   name: 'teams.list',
@@ -61,8 +68,7 @@ const show = defineCall({
   needs: ['store'],
   async run({ params, caller, parts }) {
     const row = await parts.store.findTeam(caller.tenant, params.name)
-    if (row === undefined) throw notFound(params.name)
-    return { team: toTeam(row) }
+    return { team: toResult(team, found(row, 'team', params.name)) }
   },
 })
 
@@ -78,7 +84,7 @@ const create = defineCall({
     const { name: of, ...given } = params
     const row = await parts.store.saveTeam(caller.tenant, { name: of, definition: checked(given) }, true)
     if (row === undefined) throw serverError('gateway.conflict', `there is a team ${of} already`)
-    return { team: toTeam(row) }
+    return { team: toResult(team, row) }
   },
 })
 
@@ -96,12 +102,10 @@ const update = defineCall({
   needs: ['store'],
   async run({ params, caller, parts }) {
     const { name: of, ...given } = params
-    const before = await parts.store.findTeam(caller.tenant, of)
-    if (before === undefined) throw notFound(of)
+    const before = found(await parts.store.findTeam(caller.tenant, of), 'team', of)
     const definition = checked({ ...before.definition, ...given })
     const row = await parts.store.saveTeam(caller.tenant, { name: of, definition }, false)
-    if (row === undefined) throw notFound(of)
-    return { team: toTeam(row) }
+    return { team: toResult(team, found(row, 'team', of)) }
   },
 })
 
@@ -114,7 +118,7 @@ const remove = defineCall({
   result: schema.object({ name: schema.text() }),
   needs: ['store'],
   async run({ params, caller, parts }) {
-    if (!(await parts.store.deleteTeam(caller.tenant, params.name))) throw notFound(params.name)
+    found(await parts.store.deleteTeam(caller.tenant, params.name), 'team', params.name)
     return { name: params.name }
   },
 })
@@ -124,41 +128,30 @@ function checked(given: Readonly<Record<string, unknown>>): Readonly<Record<stri
   return given
 }
 
-function toTeam({ name: of, definition, updated_at }: NamedRow): SchemaType<typeof team> {
-  return { name: of, definition, updated_at }
-}
-
-function notFound(of: string): Error {
-  return serverError('gateway.not_found', `team not found: ${of}`)
-}
-
 export const mailboxMessage = schema.object({
-  message_id: schema.text(),
-  team: schema.text(),
-  member: schema.text(),
-  firing_id: nullable(schema.text()),
+  ...rowFields(mailboxMessages, ['tenant_id', 'content']),
   from: schema.text(),
   summary: schema.text(),
   text: schema.text(),
   channels: schema.list(schema.text(), 'Where it was sent besides the mailbox: webhook, slack, email.'),
-  created_at: numeric(),
-  read_at: nullable(numeric()),
 })
+
+const mailboxFilter = schema.object(
+  schema.partial({
+    team: shortText(),
+    member: shortText(),
+    unread: schema.boolean(),
+    firing_id: shortText('Messages of this firing.'),
+  }),
+)
+export type MailboxFilter = SchemaType<typeof mailboxFilter>
 
 const mailboxList = defineCall({
   name: 'mailbox.list',
   about: 'Messages in the mailboxes of teams, newest first.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/mailbox' },
-  params: schema.object({
-    ...schema.partial({
-      team: shortText(),
-      member: shortText(),
-      unread: schema.boolean(),
-      firing_id: shortText('Messages of this firing.'),
-    }),
-    ...pageFields,
-  }),
+  params: schema.object({ ...mailboxFilter.fields, ...pageFields }),
   result: schema.object({ messages: schema.list(mailboxMessage), nextCursor: schema.text() }),
   needs: ['store'],
   async run({ params, caller, parts }) {
@@ -179,9 +172,7 @@ const mailboxShow = defineCall({
   result: schema.object({ message: mailboxMessage }),
   needs: ['store'],
   async run({ params, caller, parts }) {
-    const row = await parts.store.findMessage(caller.tenant, params.message_id)
-    if (row === undefined) throw noMessage(params.message_id)
-    return { message: toMailboxMessage(row) }
+    return { message: await findMessage(parts.store, caller.tenant, params.message_id) }
   },
 })
 
@@ -195,9 +186,7 @@ const mailboxRead = defineCall({
   needs: ['store'],
   async run({ params, caller, parts }) {
     await parts.store.markRead(caller.tenant, [params.message_id])
-    const row = await parts.store.findMessage(caller.tenant, params.message_id)
-    if (row === undefined) throw noMessage(params.message_id)
-    return { message: toMailboxMessage(row) }
+    return { message: await findMessage(parts.store, caller.tenant, params.message_id) }
   },
 })
 
@@ -210,8 +199,7 @@ const mailboxDelete = defineCall({
   result: schema.object({ message_id: schema.text() }),
   needs: ['store'],
   async run({ params, caller, parts }) {
-    if (!(await parts.store.deleteMessage(caller.tenant, params.message_id)))
-      throw noMessage(params.message_id)
+    found(await parts.store.deleteMessage(caller.tenant, params.message_id), 'message', params.message_id)
     return { message_id: params.message_id }
   },
 })
@@ -226,8 +214,8 @@ export function toMailboxMessage({
   return { ...row, from: textOf('from'), summary: textOf('summary'), text: textOf('text'), channels }
 }
 
-function noMessage(messageId: string): Error {
-  return serverError('gateway.not_found', `message not found: ${messageId}`)
+async function findMessage({ findMessage: find }: Pick<Store, 'findMessage'>, tenant: string, id: string) {
+  return toMailboxMessage(found(await find(tenant, id), 'message', id))
 }
 
 // biome-ignore format: one line per noun

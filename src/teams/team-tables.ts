@@ -48,15 +48,3 @@ export type MailboxRow = RowOf<typeof mailboxMessages>
 export type NewMailboxMessage = Omit<MailboxRow, 'tenant_id' | 'content' | 'created_at' | 'read_at'> & {
   readonly content: Content
 }
-
-export interface MailboxFilter {
-  readonly team?: string
-  readonly member?: string
-  readonly unread?: boolean
-  readonly firing_id?: string
-}
-
-export interface NamedDefinition {
-  readonly name: string
-  readonly definition: Content
-}

@@ -5,7 +5,7 @@ import type { Log } from '../../engine/core/records/sink.ts'
 import { findHookFolders, trustFile } from '../../hook-files/hook-folders.ts'
 import { trustStore } from '../../hook-files/trust.ts'
 import type { MethodParts } from '../../methods/method-parts.ts'
-import type { StatusPart } from '../../methods/status-part.ts'
+import { problemsLine, type StatusPart } from '../../methods/status-part.ts'
 import {
   type BlueprintFileStatus,
   describeBlueprintFile,
@@ -20,8 +20,6 @@ interface BlueprintFilesParts extends Pick<MethodParts, 'store' | 'edition' | 's
   /** The tenant that the files belong to. */
   readonly tenant: string
 }
-
-const NAME = 'agent files'
 
 /**
  * Loads the agents of files into the store and keeps them up to date: those of the administrator and the user, and those of the
@@ -57,10 +55,7 @@ export async function startBlueprintFiles(
   return async (tenant) => {
     await applying
     const all = [...problems, ...watch.files().flatMap(describeChangedScripts)]
-    const [first] = tenant === parts.tenant ? all : []
-    if (first === undefined) return { name: NAME, state: 'ok', text: `${watch.files().length} in use` }
-    const more = all.length === 1 ? '' : ` (and ${all.length - 1} more)`
-    return { name: NAME, state: 'warn', text: `${first}${more}`, details: { problems: all } }
+    return problemsLine('agent files', tenant === parts.tenant ? all : [], `${watch.files().length} in use`)
   }
 }
 

@@ -6,7 +6,7 @@ import { after } from '../../engine/core/values/after.ts'
 import type { Clock } from '../../engine/core/values/clock.ts'
 import type { Edition } from '../../engine/core/values/edition.ts'
 import { readExpiry } from '../../engine/guard/expiry.ts'
-import type { StatusPart } from '../../methods/status-part.ts'
+import { problemsLine, type StatusPart } from '../../methods/status-part.ts'
 import type { Store } from '../../store/store.ts'
 import { NO_FOLDER, usesHookFiles } from '../../stored-hooks/snapshots/event-folders.ts'
 import type { Snapshots } from '../../stored-hooks/snapshots/snapshots.ts'
@@ -75,10 +75,7 @@ export function fileHealth(snapshots: Snapshots, edition: Edition): StatusPart {
       return { name, state: 'bad', text, details: { problems: [errorText(thrown)] } }
     }
     const problems = (await snapshots.fileNotices(tenant)).map(({ text }) => text)
-    const [first] = problems
-    if (first === undefined) return { name, state: 'ok', text: 'all valid' }
-    const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more)`
-    return { name, state: 'warn', text: `${first}${more}`, details: { problems } }
+    return problemsLine(name, problems, 'all valid')
   }
 }
 
@@ -113,10 +110,7 @@ export function approvalHealth(
         ? ['links in messages open on this machine only: set `public_url`']
         : []),
     ]
-    const [first] = problems
-    if (first === undefined) return { name, state: 'ok', text: describeRoutes(approval_routes.length) }
-    const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more)`
-    return { name, state: 'warn', text: `${first}${more}`, details: { problems, alerts } }
+    return problemsLine(name, problems, describeRoutes(approval_routes.length), { alerts })
   }
 }
 

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { localCaller } from '../../access/caller.ts'
-import type { ListenAddress } from '../../access/site.ts'
 import { createTokens } from '../../access/tokens.ts'
 import { errorText } from '../../engine/core/errors/error.ts'
 import type { Log } from '../../engine/core/records/sink.ts'
@@ -19,7 +18,7 @@ import type { Store } from '../../store/store.ts'
 import { NO_FOLDER } from '../../stored-hooks/snapshots/event-folders.ts'
 import { readHooksInForce } from './hooks/hooks-in-force.ts'
 import type { GatewayContext } from './open-gateway.ts'
-import type { GatewayEngine } from './start-engine.ts'
+import { type GatewayEngine, urlOf } from './start-engine.ts'
 import { publishAddress } from './storage/gateway-home.ts'
 import type { GatewayStorage } from './storage/open-storage.ts'
 import { findUiFolder } from './ui-folder.ts'
@@ -169,8 +168,4 @@ async function openUnixSocket({ options, env, home }: GatewayContext, door: Door
   const server = createSocketServer({ door, path, holdsLock, uid })
   await server.listen()
   return { path, close: server.close }
-}
-
-function urlOf({ host, port }: ListenAddress): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

@@ -1,9 +1,11 @@
+import type { ListenAddress } from '../../access/site.ts'
 import { type ApprovalSteps, createApprovalSteps } from '../../approvals/approval-steps.ts'
 import { type Approvals, createApprovals } from '../../approvals/approvals.ts'
 import { type DeliverWork, type DeliveryWorker, startDeliveries } from '../../deliveries/delivery-worker.ts'
 import { errorText } from '../../engine/core/errors/error.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
 import type { Handler, Host } from '../../engine/core/handler.ts'
+import { createListeners } from '../../engine/core/values/listeners.ts'
 import { createAgentDoor } from '../../gateway/agents/agent-door.ts'
 import { createDispatcher, type EventDispatcher } from '../../gateway/dispatch.ts'
 import type { Door } from '../../gateway/doors/door.ts'
@@ -22,7 +24,6 @@ import { startBlueprintFiles } from './blueprint-files.ts'
 import { approvalHealth, deliveryHealth, fileHealth, hookHealth, storeHealth } from './gateway-status.ts'
 import { folderHooks } from './hooks/folder-hooks.ts'
 import { gatewayHandlers } from './hooks/gateway-handlers.ts'
-import { createNotifier } from './hooks/notifier.ts'
 import { tenantHooks } from './hooks/tenant-hooks.ts'
 import type { GatewayContext } from './open-gateway.ts'
 import { startOtlp } from './otlp.ts'
@@ -70,7 +71,8 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
   if (otlp !== undefined) cleanup.add(() => otlp.stop())
   const audit = createAuditQueue({ store, clock, log })
   cleanup.add(() => audit.close())
-  const due = createNotifier<void>()
+  const due = createListeners()
+  const wakeDeliveries = () => void due.notify()
   const nodeChanges = createNodeChanges()
   cleanup.add(store.onHint(nodeChanges.notify))
   const sessionFolders = createSessionFolders(store, clock)
@@ -79,7 +81,7 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
   const approvals = createApprovals({
     ...{ store, steps },
     changed: () => nodeChanges.notify(),
-    wakeDeliveries: () => void due.notify(),
+    wakeDeliveries,
     clock,
     log,
   })
@@ -87,7 +89,7 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
   const { snapshots, dispatcher } = createDispatch(context, storage, {
     ...runners,
     ...{ rules, audit, approvals, steps, nodeChanges, sessionFolders },
-    wakeDeliveries: () => void due.notify(),
+    wakeDeliveries,
   })
   runs = startRuns(context, storage, { snapshots, dispatcher })
   const kinds = ruleDeliveries(context, storage, {
@@ -95,10 +97,10 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
     runs: () => requireStarted(runs),
     ownUrl: () => ownUrl(ownAddresses),
     changed: () => nodeChanges.notify(),
-    wakeDeliveries: () => void due.notify(),
+    wakeDeliveries,
   })
   const { follow, worker } = await startWorkers(context, storage, { snapshots, dispatcher, rules, kinds })
-  due.listen(worker.wake)
+  due.on(worker.wake)
   const changed: GatewayEngine['changed'] = async (tenant, change) => {
     forget(tenant)
     rules.rules.forget(tenant)
@@ -190,9 +192,11 @@ function openHandlers(
 
 /** The address of the gateway, once it listens. */
 function ownUrl([first]: readonly Listening[]): string | undefined {
-  if (first === undefined) return undefined
-  const { address, port } = first
-  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`
+  return first && urlOf({ host: first.address, port: first.port })
+}
+
+export function urlOf({ host, port }: ListenAddress): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /** Agents start only while hooks run, and hooks run only after the whole engine has started. */
@@ -225,7 +229,7 @@ function createDispatch(
   { store, settings, defaultTenant }: GatewayStorage,
   { handlers, host, nodeChanges, sessionFolders, rules, ...parts }: DispatchParts,
 ): HookDispatch {
-  const definitionsChanged = createNotifier<string>()
+  const definitionsChanged = createListeners<string>()
   const makeHooks = tenantHooks({
     store,
     handlers,
@@ -239,8 +243,8 @@ function createDispatch(
   const files = edition === 'lite' ? { attachFiles: folderHooks({ env, handlers, log, onLoad }) } : {}
   const onReload = nodeChanges.notifyHookLoad
   const snapshots = createSnapshots({ store, settings, makeHooks, onReload, ...files })
-  definitionsChanged.listen(snapshots.refresh)
-  definitionsChanged.listen(nodeChanges.notify)
+  definitionsChanged.on(snapshots.refresh)
+  definitionsChanged.on(nodeChanges.notify)
   cleanup.add(() => snapshots.close())
   const dispatcher = createDispatcher({
     store,

@@ -30,14 +30,6 @@ export function numberColumn(value: SQLOutputValue | undefined): number {
   return typeof value === 'number' ? value : throwUnexpected('a number')
 }
 
-export function textColumnOrNull(value: SQLOutputValue | undefined): string | null {
-  return value === null ? null : textColumn(value)
-}
-
-export function numberColumnOrNull(value: SQLOutputValue | undefined): number | null {
-  return value === null ? null : numberColumn(value)
-}
-
 function throwUnexpected(expected: string): never {
   throw serverError('store.corrupt', `a column does not hold ${expected}`)
 }

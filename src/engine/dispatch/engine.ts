@@ -72,16 +72,10 @@ export function createEngine(options: EngineOptions, trip: (hook: CompiledHook) 
   }
 }
 
-interface BreakerParts {
-  readonly clock: Clock
-  readonly log: Log
-  trip(hook: CompiledHook): boolean
-}
-
 /** Counts failures in a row; too many switch the hook off. */
 function createBreaker(
   given: Partial<BreakerSettings> | false,
-  { clock, log, trip }: BreakerParts,
+  { clock, log, trip }: { readonly clock: Clock; readonly log: Log; trip(hook: CompiledHook): boolean },
 ): Pick<Engine, 'onFailure' | 'onAnswer'> {
   if (given === false) return { onFailure() {}, onAnswer() {} }
   const settings = { ...defaultBreaker, ...given }

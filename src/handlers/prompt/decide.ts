@@ -39,14 +39,11 @@ const decideTool: AskTool = {
   },
 }
 
-interface ToolCallSubject {
-  readonly event: string
-  readonly tool: string
-  readonly input: unknown
-}
-
 /** The template is the operator's instruction. Of the event, the evaluator sees only its name, the tool and the arguments. */
-export function createDecideQuestion(template: string, { event, tool, input }: ToolCallSubject): Question {
+export function createDecideQuestion(
+  template: string,
+  { event, tool, input }: { readonly event: string; readonly tool: string; readonly input: unknown },
+): Question {
   const user = [
     `EVENT: ${event}`,
     `TOOL: ${escapeMarkers(tool.slice(0, MAX_NAME))}`,

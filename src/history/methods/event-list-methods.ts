@@ -8,31 +8,21 @@ import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { resolveCatalogueName } from '../../hook-files/read/read-hook-file.ts'
 import { defineCall, defineSubscription } from '../../methods/method.ts'
 import { pageFields, probeField, requestedPage, shortText, timeFields } from '../../methods/method-fields.ts'
-import type { EventFilter, EventSummary } from '../view-tables.ts'
+import { rowFields } from '../../methods/row-fields.ts'
+import { type EventFilter, type EventSummary, summaries } from '../view-tables.ts'
 
 const eventSummary = schema.object({
-  event_id: schema.text(),
-  event: schema.text(),
-  session_id: nullable(schema.text()),
-  agent_id: nullable(schema.text()),
-  agent: nullable(schema.text('The name of the agent.')),
+  ...rowFields(summaries, [], {
+    agent: 'The name of the agent.',
+    lane: 'The sub-agent; null for the main agent.',
+    what: 'The argument that tells most, redacted.',
+    opened: 'The policies that let it pass although a hook failed.',
+    failed: 'How many hooks failed.',
+    shadow: 'How many shadow hooks would have made the decision stricter.',
+    by_hook: 'The hook that decided, or the last one that rewrote the input.',
+    probe: 'A probe of `hookhelm doctor`.',
+  }),
   project: nullable(schema.text('The last part of `folder`.')),
-  folder: nullable(schema.text()),
-  lane: nullable(schema.text('The sub-agent; null for the main agent.')),
-  tool: nullable(schema.text()),
-  what: nullable(schema.text('The argument that tells most, redacted.')),
-  kind: schema.choice(decisionKinds),
-  rewritten: schema.boolean(),
-  opened: nullable(schema.text('The policies that let it pass although a hook failed.')),
-  failed: numeric('How many hooks failed.'),
-  shadow: numeric('How many shadow hooks would have made the decision stricter.'),
-  by_hook: nullable(schema.text('The hook that decided, or the last one that rewrote the input.')),
-  hook_name: nullable(schema.text()),
-  reason: nullable(schema.text()),
-  code: nullable(schema.text()),
-  duration_ms: numeric(),
-  created_at: numeric(),
-  probe: schema.boolean('A probe of `hookhelm doctor`.'),
 })
 
 /** The filters that the list of events and its facets share. */

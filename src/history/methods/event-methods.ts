@@ -1,40 +1,27 @@
 import { isAbsolute } from 'node:path'
 import type { Caller } from '../../access/caller.ts'
-import { decisionKinds } from '../../engine/core/decision.ts'
-import { serverError } from '../../engine/core/errors/server-errors.ts'
 import type { Trace } from '../../engine/core/records/trace.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
-import { nullable, numeric } from '../../engine/core/schema/more-schemas.ts'
 import { schema } from '../../engine/core/schema/schema.ts'
 import type { AnalyzeShell, ShellEffects } from '../../engine/core/shell-effects.ts'
 import type { Catalogue } from '../../engine/events/catalogue.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import { defineCall } from '../../methods/method.ts'
-import { shortText } from '../../methods/method-fields.ts'
+import { found, shortText } from '../../methods/method-fields.ts'
 import type { MethodParts } from '../../methods/method-parts.ts'
+import { rowFields } from '../../methods/row-fields.ts'
 import { parseStoredJson } from '../../safe/json.ts'
 import type { HookRow } from '../../stored-hooks/hook-tables.ts'
 import { isCatalogueName } from '../../stored-hooks/saving/effective-hooks.ts'
 import { explainConditions, type KnownCondition } from '../../stored-hooks/saving/explain-conditions.ts'
 import { mayNameFolders } from '../../stored-hooks/snapshots/event-folders.ts'
-import type { StoredEvent } from '../audit-tables.ts'
+import { events, type StoredEvent } from '../audit-tables.ts'
 import { explainMisses } from '../record/explain-misses.ts'
 import { recordedInput } from '../record/recorded-input.ts'
 
 const params = schema.object({ eventId: shortText() })
 
-const event = schema.object({
-  tenant_id: schema.text(),
-  event_id: schema.text(),
-  event: schema.text(),
-  session_id: nullable(schema.text()),
-  agent_id: nullable(schema.text()),
-  kind: schema.choice(decisionKinds),
-  by_hook: nullable(schema.text()),
-  code: nullable(schema.text()),
-  duration_ms: numeric(),
-  created_at: numeric(),
-})
+const event = schema.object(rowFields(events, ['request', 'answer']))
 
 const get = defineCall({
   name: 'events.get',
@@ -148,9 +135,7 @@ function isTrace(value: unknown): value is Trace {
 }
 
 async function findRecorded(eventId: string, caller: Caller, { store }: Pick<MethodParts, 'store'>) {
-  const found = await store.findEvent(caller.tenant, eventId)
-  if (found === undefined) throw serverError('gateway.not_found', `event not found: ${eventId}`)
-  const { request, answer, ...row } = found
+  const { request, answer, ...row } = found(await store.findEvent(caller.tenant, eventId), 'event', eventId)
   const recorded = parseStored(answer)
   const { decision, trace } = isRecord(recorded) ? recorded : {}
   return { row, request: parseStored(request), decision, trace }

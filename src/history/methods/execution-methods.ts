@@ -1,13 +1,11 @@
 import { agentId } from '../../access/agent-id.ts'
-import { serverError } from '../../engine/core/errors/server-errors.ts'
-import { executionDecisions } from '../../engine/core/records/sink.ts'
-import { nullable, numeric } from '../../engine/core/schema/more-schemas.ts'
+import { nullable } from '../../engine/core/schema/more-schemas.ts'
 import { schema } from '../../engine/core/schema/schema.ts'
 import { resolveCatalogueName } from '../../hook-files/read/read-hook-file.ts'
 import { defineCall, defineSubscription } from '../../methods/method.ts'
 import {
+  found,
   isProbe,
-  jsonObject,
   pageFields,
   probeField,
   requestedPage,
@@ -15,35 +13,17 @@ import {
   timeFields,
   withoutProbes,
 } from '../../methods/method-fields.ts'
+import { rowFields } from '../../methods/row-fields.ts'
 import type { Store } from '../../store/store.ts'
 import { findHookByIdOrName, hookNames } from '../../stored-hooks/saving/find-hook.ts'
-import type { ExecutionRow } from '../audit-tables.ts'
-
-const decision = schema.choice(executionDecisions)
+import { type ExecutionRow, executions } from '../audit-tables.ts'
 
 const execution = schema.object({
-  id: schema.text(),
-  tenant_id: schema.text(),
-  hook_id: nullable(schema.text('null if the hook was deleted or is in a file.')),
+  ...rowFields(executions, [], { hook_id: 'null if the hook was deleted or is in a file.' }),
   hook_name: nullable(schema.text('The name of a stored hook; the id of a hook in a file.')),
-  event_id: schema.text(),
-  event: schema.text(),
-  handler_type: schema.text(),
-  session_id: nullable(schema.text()),
-  agent_id: nullable(schema.text()),
-  input_hash: schema.text(),
-  decision,
-  duration_ms: numeric(),
-  retry: numeric(),
-  dedup_key: schema.text(),
-  code: nullable(schema.text()),
-  error: nullable(schema.text()),
-  shadow: schema.boolean(),
   unreadable: schema.boolean(
     'The hook answered with text that is not a decision, and the event passed without one.',
   ),
-  metadata: jsonObject(),
-  created_at: numeric(),
 })
 
 const page = schema.object({ executions: schema.list(execution), nextCursor: schema.text() })
@@ -58,7 +38,7 @@ const history = defineCall({
       hookId: shortText('Id or name of a stored hook.'),
       event: shortText('Any name of the event.'),
       eventId: shortText(),
-      decision: decision,
+      decision: execution.fields.decision,
       sessionId: shortText(),
       agentId: shortText('Id or name.'),
       shadow: schema.boolean(),
@@ -102,9 +82,12 @@ const get = defineCall({
   needs: ['store'],
   async run({ params, caller, parts }) {
     const { eventId, executionId } = params
-    const found = await parts.store.history(caller.tenant, { event_id: eventId }, { limit: MAX_PER_EVENT })
-    const row = found.rows.find(({ id }) => id === executionId)
-    if (row === undefined) throw serverError('gateway.not_found', `execution not found: ${executionId}`)
+    const { rows } = await parts.store.history(caller.tenant, { event_id: eventId }, { limit: MAX_PER_EVENT })
+    const row = found(
+      rows.find(({ id }) => id === executionId),
+      'execution',
+      executionId,
+    )
     const detail = await parts.store.errorDetail(caller.tenant, executionId)
     const [named = { ...row, hook_name: null, unreadable: false }] = await toExecutions(
       [row],

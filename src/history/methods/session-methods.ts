@@ -1,11 +1,11 @@
 import { agentName } from '../../access/agent-names.ts'
 import { type Caller, reaches } from '../../access/caller.ts'
 import { decisionKinds } from '../../engine/core/decision.ts'
-import { serverError } from '../../engine/core/errors/server-errors.ts'
 import { nullable, numeric } from '../../engine/core/schema/more-schemas.ts'
 import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
 import { defineCall } from '../../methods/method.ts'
 import {
+  found,
   pageFields,
   probeField,
   requestedPage,
@@ -13,28 +13,21 @@ import {
   timeFields,
   withoutProbes,
 } from '../../methods/method-fields.ts'
+import { rowFields } from '../../methods/row-fields.ts'
 import type { Store } from '../../store/store.ts'
 import { hookNames } from '../../stored-hooks/saving/find-hook.ts'
-import type { SessionRow, TimelineRow } from '../audit-tables.ts'
+import { type SessionRow, sessions, type TimelineRow } from '../audit-tables.ts'
 import { timelineDetails } from '../record/timeline-details.ts'
 import { projectName } from './event-list-methods.ts'
 
 const session = schema.object({
-  tenant_id: schema.text(),
-  session_id: schema.text(),
-  agent_id: nullable(schema.text()),
-  agent: nullable(schema.text('The name of the agent.')),
+  ...rowFields(sessions, ['ended_at'], {
+    agent: 'The name of the agent.',
+    folder: 'The folder in which the session began.',
+    title: 'The beginning of the first prompt, redacted.',
+    hook_ms: 'How long its events waited for hooks, in total.',
+  }),
   project: nullable(schema.text('The last part of `folder`.')),
-  folder: nullable(schema.text('The folder in which the session began.')),
-  title: nullable(schema.text('The beginning of the first prompt, redacted.')),
-  first_at: numeric(),
-  last_at: numeric(),
-  events: numeric(),
-  tool_calls: numeric(),
-  blocked: numeric(),
-  rewritten: numeric(),
-  asked: numeric(),
-  hook_ms: numeric('How long its events waited for hooks, in total.'),
   sub_agents: numeric(),
   ended: schema.boolean(),
 })
@@ -76,8 +69,7 @@ const get = defineCall({
   needs: ['store'],
   async run({ params, caller, parts }) {
     const row = await parts.store.findSession(caller.tenant, params.sessionId)
-    if (row === undefined) throw serverError('gateway.not_found', `session not found: ${params.sessionId}`)
-    return { session: toSession(row) }
+    return { session: toSession(found(row, 'session', params.sessionId)) }
   },
 })
 

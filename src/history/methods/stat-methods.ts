@@ -1,6 +1,6 @@
 import { serverError } from '../../engine/core/errors/server-errors.ts'
 import { nullable, numeric, withAbout } from '../../engine/core/schema/more-schemas.ts'
-import { schema } from '../../engine/core/schema/schema.ts'
+import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
 import { defineCall } from '../../methods/method.ts'
 import { eventFilterFields, toEventFilter } from './event-list-methods.ts'
 
@@ -11,6 +11,19 @@ const MAX_BUCKETS = 2_000
 
 const time = schema.integer(0, 8_640_000_000_000_000, 'Milliseconds since 1970.')
 const latency = nullable(numeric('Estimated from a histogram; null without events.'))
+
+const bucket = schema.object({
+  at: numeric('The beginning of the span, a multiple of the step.'),
+  allow: numeric('Allowed without a change.'),
+  rewrite: numeric('Allowed with changed input.'),
+  ask: numeric(),
+  block: numeric(),
+  opened: numeric('Of all: passed because of a policy although a hook failed.'),
+  failed: numeric('Of all: events with a failed hook.'),
+  p50_ms: latency,
+  p95_ms: latency,
+})
+export type DecisionBucket = SchemaType<typeof bucket>
 
 const decisions = defineCall({
   name: 'stats.decisions',
@@ -24,21 +37,7 @@ const decisions = defineCall({
       step: schema.integer(MINUTE, 366 * DAY, 'Milliseconds; a minute if omitted.'),
     }),
   ),
-  result: schema.object({
-    buckets: schema.list(
-      schema.object({
-        at: numeric('The beginning of the span, a multiple of the step.'),
-        allow: numeric('Allowed without a change.'),
-        rewrite: numeric('Allowed with changed input.'),
-        ask: numeric(),
-        block: numeric(),
-        opened: numeric('Of all: passed because of a policy although a hook failed.'),
-        failed: numeric('Of all: events with a failed hook.'),
-        p50_ms: latency,
-        p95_ms: latency,
-      }),
-    ),
-  }),
+  result: schema.object({ buckets: schema.list(bucket) }),
   needs: ['store', 'clock'],
   async run({ params, caller, parts }) {
     const { until = parts.clock.now(), step = MINUTE } = params
@@ -53,6 +52,19 @@ const decisions = defineCall({
   },
 })
 
+const hookCounts = schema.object({
+  hook_id: schema.text(),
+  hook_name: nullable(schema.text()),
+  matched: numeric('Events to which the hook applied.'),
+  block: numeric(),
+  ask: numeric(),
+  rewrite: numeric(),
+  failed: numeric(),
+  p95_ms: latency,
+  last_at: numeric(),
+})
+export type HookCounts = SchemaType<typeof hookCounts>
+
 const hooks = defineCall({
   name: 'stats.hooks',
   about: 'What each hook did, counted in whole hours.',
@@ -61,21 +73,7 @@ const hooks = defineCall({
   params: schema.object({
     since: schema.optional(withAbout(time, 'Milliseconds since 1970; a day ago if omitted.')),
   }),
-  result: schema.object({
-    hooks: schema.list(
-      schema.object({
-        hook_id: schema.text(),
-        hook_name: nullable(schema.text()),
-        matched: numeric('Events to which the hook applied.'),
-        block: numeric(),
-        ask: numeric(),
-        rewrite: numeric(),
-        failed: numeric(),
-        p95_ms: latency,
-        last_at: numeric(),
-      }),
-    ),
-  }),
+  result: schema.object({ hooks: schema.list(hookCounts) }),
   needs: ['store', 'clock'],
   async run({ params, caller, parts }) {
     const { since = Math.max(0, parts.clock.now() - DAY) } = params
@@ -91,21 +89,24 @@ const counts = schema.list(
   }),
 )
 
+const facetsSchema = schema.object({
+  event: counts,
+  agent: counts,
+  tool: counts,
+  kind: counts,
+  hook: counts,
+  total: numeric(),
+  complete: schema.boolean('false if only the newest events of the span were counted.'),
+})
+export type Facets = SchemaType<typeof facetsSchema>
+
 const facets = defineCall({
   name: 'stats.facets',
   about: 'How many events have each value; a facet ignores its own filter.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/stats/facets' },
   params: schema.object(eventFilterFields),
-  result: schema.object({
-    event: counts,
-    agent: counts,
-    tool: counts,
-    kind: counts,
-    hook: counts,
-    total: numeric(),
-    complete: schema.boolean('false if only the newest events of the span were counted.'),
-  }),
+  result: facetsSchema,
   needs: ['store'],
   run: ({ params, caller, parts }) => parts.store.countFacets(caller.tenant, toEventFilter(params, caller)),
 })

@@ -3,6 +3,7 @@ import { errorText } from '../../engine/core/errors/error.ts'
 import type { Log } from '../../engine/core/records/sink.ts'
 import { after } from '../../engine/core/values/after.ts'
 import type { Clock, Ticker } from '../../engine/core/values/clock.ts'
+import { createListeners } from '../../engine/core/values/listeners.ts'
 import type { StatusPart } from '../../methods/status-part.ts'
 import type { Store } from '../../store/store.ts'
 import type { EventRecord, NewAnswer } from '../audit-tables.ts'
@@ -69,7 +70,7 @@ export function createAuditQueue({ store, clock, log }: QueueOptions): AuditQueu
   let failedAt = 0
   let lost = 0
   let isClosed = false
-  const listeners = new Set<() => void>()
+  const { on: onWritten, notify } = createListeners()
 
   const stopTicker = () => {
     ticker?.stop()
@@ -105,7 +106,7 @@ export function createAuditQueue({ store, clock, log }: QueueOptions): AuditQueu
       await record(store, group)
       failure = undefined
       for (const { resolve } of group) resolve?.()
-      for (const listener of listeners) listener()
+      void notify()
     } catch (thrown) {
       failed(group, thrown)
     }
@@ -158,10 +159,7 @@ export function createAuditQueue({ store, clock, log }: QueueOptions): AuditQueu
       }
       await written
     },
-    onWritten(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
+    onWritten,
     status: () => {
       const underWay = [...groups].reduce((sum, group) => sum + group.length, 0)
       const details = { waiting: waiting.length + underWay, lost }

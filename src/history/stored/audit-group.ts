@@ -67,36 +67,6 @@ export interface LinkedExecution extends Omit<SealedExecution, 'hook_id' | 'tall
   readonly mac: Uint8Array
 }
 
-/** The columns of `events`, in the order in which both dialects insert them. */
-export const eventColumns = [
-  ...(['tenant_id', 'event_id', 'event', 'session_id', 'agent_id', 'kind', 'by_hook', 'code'] as const),
-  ...(['duration_ms', 'created_at', 'request', 'answer', 'moment'] as const),
-] as const satisfies readonly (keyof SealedEvent)[]
-
-/** The columns of `event_summaries`, in the order in which both dialects insert them. */
-export const insertedSummaryColumns = [
-  ...([
-    'tenant_id',
-    'event_id',
-    'event',
-    'session_id',
-    'agent_id',
-    'agent',
-    'folder',
-    'lane',
-    'tool',
-  ] as const),
-  ...(['what', 'kind', 'rewritten', 'opened', 'failed', 'shadow', 'by_hook', 'hook_name', 'reason'] as const),
-  ...(['code', 'duration_ms', 'created_at', 'probe'] as const),
-] as const satisfies readonly (keyof SealedSummary)[]
-
-/** The columns of `hook_executions`, in the order in which both dialects insert them. */
-export const linkedColumns = [
-  ...(['id', 'tenant_id', 'hook_id', 'event_id', 'event', 'handler_type', 'session_id'] as const),
-  ...(['agent_id', 'input_hash', 'decision', 'duration_ms', 'retry', 'dedup_key', 'code'] as const),
-  ...(['error', 'error_detail', 'shadow', 'metadata', 'created_at', 'chain', 'seq', 'mac'] as const),
-] as const satisfies readonly (keyof LinkedExecution)[]
-
 /** A new delivery. Its state is `waiting` and its `updated_at` is `created_at`. */
 export interface SealedDelivery
   extends Readonly<

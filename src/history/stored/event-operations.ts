@@ -205,11 +205,6 @@ function readPosition(moment: string): SessionPosition {
   return JSON.parse(moment) as SessionPosition
 }
 
-type StoredTimelineRow = Omit<TimelineRow, 'kind' | 'moment' | keyof TimelineSummary> & {
-  kind: string
-  moment: string | null
-}
-
 type TimelineSummary = Pick<TimelineRow, 'what' | 'reason' | 'rewritten'>
 
 const noSummary: TimelineSummary = { what: null, reason: null, rewritten: false }
@@ -239,7 +234,10 @@ function readTimelineRow({
   kind,
   moment,
   ...row
-}: StoredTimelineRow): Omit<TimelineRow, keyof TimelineSummary> {
+}: Omit<TimelineRow, 'kind' | 'moment' | keyof TimelineSummary> & {
+  kind: string
+  moment: string | null
+}): Omit<TimelineRow, keyof TimelineSummary> {
   return {
     ...row,
     kind: readUnion(decisionKinds, kind),

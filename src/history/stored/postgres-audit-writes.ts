@@ -1,24 +1,31 @@
 import type pg from 'pg'
 import { isUuid } from '../../database/column-values.ts'
 import type { ConnectionPool } from '../../database/postgres/connection-pool.ts'
-import { columnArrays, nowOr } from '../../database/postgres/postgres-dialect.ts'
+import { columnArrays, nowOr, postgresSchema } from '../../database/postgres/postgres-dialect.ts'
 import { escapeJson } from '../../database/postgres/stored-text.ts'
+import {
+  type Column,
+  type Columns,
+  type Table,
+  type WrittenName,
+  writtenColumns,
+} from '../../database/table.ts'
+import { events as eventTable, executions as executionTable } from '../audit-tables.ts'
+import { summaries as summaryTable } from '../view-tables.ts'
 import { type LaterFailure, laterFailures, mergeClause, type RollUp, rollUp } from '../views/roll-up.ts'
 import type { AuditChain } from './audit-chain.ts'
-import {
-  type AppendedGroup,
-  type AuditGroup,
-  eventColumns,
-  insertedSummaryColumns,
-  type LinkedExecution,
-  linkedColumns,
-  type NewJournalEntry,
-  type SealedAnswer,
-  type SealedDelivery,
-  type SealedEvent,
-  type SealedExecution,
-  type SealedSummary,
+import type {
+  AppendedGroup,
+  AuditGroup,
+  LinkedExecution,
+  NewJournalEntry,
+  SealedAnswer,
+  SealedDelivery,
+  SealedExecution,
+  SealedSummary,
 } from './audit-group.ts'
+
+const NEW_EVENTS = 'order by tenant_id, event_id on conflict do nothing returning tenant_id, event_id'
 
 /** Writes the rows of a group, one statement per table. Independent statements are pipelined. */
 export function writeGroup(pool: ConnectionPool, group: AuditGroup): Promise<void> {
@@ -28,7 +35,7 @@ export function writeGroup(pool: ConnectionPool, group: AuditGroup): Promise<voi
     const { rowCount } = await client.query(removeEntry(entry))
     if (rowCount === 0) return
     // The server runs pipelined statements in the order in which they are sent.
-    const sent = events.length > 0 ? client.query(insertEvents(events)) : undefined
+    const sent = events.length > 0 ? client.query(insertRows(eventTable, events, NEW_EVENTS)) : undefined
     const [added, written] = await Promise.all([newExecutions(client, executions), sent])
     const summaries = insertedSummaries(group.summaries, written?.rows ?? [])
     const linked = added.map(({ execution: { tally: _, ...execution }, hook_id }): LinkedExecution => {
@@ -38,11 +45,12 @@ export function writeGroup(pool: ConnectionPool, group: AuditGroup): Promise<voi
     })
     const counted = added.map(({ execution }) => execution)
     const failures = laterFailures(summaries, counted)
+    // Executions come in the order of the chain. An existing key fails the statement, and the whole group with it.
     const statements = [
-      ...(summaries.length > 0 ? [insertSummaries(summaries)] : []),
+      ...(summaries.length > 0 ? [insertRows(summaryTable, summaries)] : []),
       ...rollUp(summaries, counted).map(mergeRollUp),
       ...(failures.length > 0 ? [addFailures(failures)] : []),
-      ...(linked.length > 0 ? [insertExecutions(linked), moveHead(chain)] : []),
+      ...(linked.length > 0 ? [insertRows(executionTable, linked), moveHead(chain)] : []),
     ]
     await Promise.all(statements.map((statement) => client.query(statement)))
   })
@@ -114,37 +122,26 @@ export async function appendGroup(
  * table. Inserts follow the order of keys, and tables always come in the same order, so that two nodes cannot deadlock.
  */
 
-function insertEvents(events: readonly SealedEvent[]): pg.QueryConfig {
+/** Inserts rows of a table. `then` may refer to what is given by the names of the columns. */
+function insertRows<const C extends Columns>(
+  table: Table<string, C>,
+  rows: readonly { readonly [N in WrittenName<C>]?: unknown }[],
+  then = '',
+): pg.QueryConfig {
+  const names = writtenColumns(table)
+  const kinds = Object.values<Column>(table.columns).flatMap(({ presence, kind }) =>
+    presence === 'made' ? [] : [kind],
+  )
+  const arrays = kinds.map((kind, index) => `$${index + 1}::${postgresSchema.types[kind]}[]`)
+  const list = names.join(', ')
   return {
-    text: `insert into events (${eventColumns.join(', ')})
-      select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-        $9::float8[], $10::int8[], $11::text[], $12::text[], $13::text[]) as given (tenant_id, event_id)
-      order by tenant_id, event_id
-      on conflict do nothing returning tenant_id, event_id`,
-    values: columnArrays(events, eventColumns),
-  }
-}
-
-function insertSummaries(summaries: readonly SealedSummary[]): pg.QueryConfig {
-  return {
-    text: `insert into event_summaries (${insertedSummaryColumns.join(', ')})
-      select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-        $9::text[], $10::text[], $11::text[], $12::bool[], $13::text[], $14::int8[], $15::int8[], $16::text[], $17::text[],
-        $18::text[], $19::text[], $20::float8[], $21::int8[], $22::bool[])`,
-    values: columnArrays(summaries, insertedSummaryColumns),
-  }
-}
-
-const arrayTypes = { id: 'uuid', text: 'text', number: 'int8', real: 'float8', flag: 'bool' } as const
-
-function mergeRollUp({ table, rows }: RollUp): pg.QueryConfig {
-  const names = table.columns.map(({ name }) => name)
-  const arrays = table.columns.map(({ type }, index) => `$${index + 1}::${arrayTypes[type]}[]`)
-  return {
-    text: `insert into ${table.name} (${names.join(', ')}) select * from unnest(${arrays.join(', ')})
-      ${mergeClause(table, { least: 'least', greatest: 'greatest' })}`,
+    text: `insert into ${table.name} (${list}) select * from unnest(${arrays.join(', ')}) as given (${list}) ${then}`,
     values: columnArrays(rows, names),
   }
+}
+
+function mergeRollUp({ table, rows }: RollUp): pg.QueryConfig {
+  return insertRows(table, rows, mergeClause(table, { least: 'least', greatest: 'greatest' }))
 }
 
 function addFailures(failures: readonly LaterFailure[]): pg.QueryConfig {
@@ -221,17 +218,6 @@ function insertAnswers(answers: readonly SealedAnswer[], now: number | undefined
         expires_at = excluded.expires_at
       where kept.expires_at <= ${nowOr('$6')}`,
     values: [...columnArrays(answers, ['tenant_id', 'key', 'request_hash', 'answer', 'keep_ms']), now],
-  }
-}
-
-/** In the order of the chain. An existing key fails the statement, and the whole group with it. */
-function insertExecutions(executions: readonly LinkedExecution[]): pg.QueryConfig {
-  return {
-    text: `insert into hook_executions (${linkedColumns.join(', ')})
-      select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-        $9::text[], $10::text[], $11::float8[], $12::int8[], $13::text[], $14::text[], $15::text[], $16::text[], $17::bool[],
-        $18::jsonb[], $19::int8[], $20::uuid[], $21::int8[], $22::bytea[])`,
-    values: columnArrays(executions, linkedColumns),
   }
 }
 

@@ -1,26 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { prepareTransaction } from '../../database/sqlite/prepared-statement.ts'
+import { columnNames, type Table, writtenColumns } from '../../database/table.ts'
 import { systemClock } from '../../engine/core/values/clock.ts'
+import { events, executions } from '../audit-tables.ts'
+import { summaries } from '../view-tables.ts'
 import {
   allRollUpTables,
   type LaterFailure,
   laterFailures,
   mergeClause,
   type RollUpRow,
-  type RollUpTable,
   rollUp,
 } from '../views/roll-up.ts'
 import type { AuditChain } from './audit-chain.ts'
-import {
-  type AppendedGroup,
-  type AuditGroup,
-  eventColumns,
-  insertedSummaryColumns,
-  linkedColumns,
-  type SealedEvent,
-  type SealedExecution,
-  type SealedSummary,
-} from './audit-group.ts'
+import type { AppendedGroup, AuditGroup, SealedEvent, SealedExecution, SealedSummary } from './audit-group.ts'
 
 /** Prepares the statements that write the rows of a group. */
 export function prepareWriteGroup(database: DatabaseSync): (group: AuditGroup) => void {
@@ -47,20 +40,19 @@ export function prepareWriteGroup(database: DatabaseSync): (group: AuditGroup) =
 }
 
 function prepareRowWrites(database: DatabaseSync) {
-  const event = database.prepare(`${insertInto('events', eventColumns)} on conflict do nothing`)
-  const summary = database.prepare(insertInto('event_summaries', insertedSummaryColumns))
+  const event = database.prepare(`${insertInto(events)} on conflict do nothing`)
+  const summary = database.prepare(insertInto(summaries))
   const merges = new Map(
     allRollUpTables.map((table) => {
-      const columns = table.columns.map(({ name }) => name)
       const clause = mergeClause(table, { least: 'min', greatest: 'max' })
-      return [table.name, database.prepare(`${insertInto(table.name, columns)} ${clause}`)]
+      return [table.name, database.prepare(`${insertInto(table)} ${clause}`)]
     }),
   )
   const failed = database.prepare(
     'update event_summaries set failed = failed + ? where tenant_id = ? and created_at = ? and event_id = ?',
   )
   const execution = database.prepare(
-    `${insertInto('hook_executions', linkedColumns)} on conflict (tenant_id, dedup_key) do nothing`,
+    `${insertInto(executions)} on conflict (tenant_id, dedup_key) do nothing`,
   )
   const hook = database.prepare('select 1 from agent_hooks where id = ?')
   const head = database.prepare(
@@ -68,27 +60,27 @@ function prepareRowWrites(database: DatabaseSync) {
   )
   return {
     event: (row: SealedEvent): boolean =>
-      event.run(...eventColumns.map((column) => row[column])).changes === 1,
+      event.run(...writtenColumns(events).map((column) => row[column])).changes === 1,
     summary(row: SealedSummary): void {
-      summary.run(...insertedSummaryColumns.map((column) => toColumn(row[column])))
+      summary.run(...writtenColumns(summaries).map((column) => toColumn(row[column])))
     },
     /** Merges a row of a roll-up into the stored one. */
-    merge({ name, columns }: RollUpTable, row: RollUpRow): void {
-      merges.get(name)?.run(...columns.map((column) => toColumn(row[column.name] ?? null)))
+    merge(table: Table, row: RollUpRow): void {
+      merges.get(table.name)?.run(...columnNames(table).map((name) => toColumn(row[name] ?? null)))
     },
     failed({ tenant_id, created_at, event_id, count }: LaterFailure): void {
       failed.run(count, tenant_id, created_at, event_id)
     },
     /** The ids that are stored. The transaction keeps them from being deleted. */
-    knownHooks(executions: readonly SealedExecution[]): ReadonlySet<string> {
-      const ids = new Set(executions.map((row) => row.hook_id))
+    knownHooks(rows: readonly SealedExecution[]): ReadonlySet<string> {
+      const ids = new Set(rows.map((row) => row.hook_id))
       return new Set([...ids].filter((id) => hook.get(id) !== undefined))
     },
     execution(row: SealedExecution, isKnown: boolean, chain: AuditChain): boolean {
       const link = chain.next(row)
       const hook_id = isKnown ? row.hook_id : null
       const linked = { ...row, ...link, hook_id, chain: chain.id, shadow: row.shadow ? 1 : 0 }
-      const { changes } = execution.run(...linkedColumns.map((column) => linked[column]))
+      const { changes } = execution.run(...writtenColumns(executions).map((column) => linked[column]))
       if (changes === 0) return false
       chain.advance(link)
       return true
@@ -103,8 +95,9 @@ function toColumn(value: string | number | boolean | null): string | number | nu
   return typeof value === 'boolean' ? Number(value) : value
 }
 
-function insertInto(table: string, columns: readonly string[]): string {
-  return `insert into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`
+function insertInto(table: Table): string {
+  const names = writtenColumns(table)
+  return `insert into ${table.name} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`
 }
 
 /** Prepares the statements that append a journal entry with its deliveries and answers. */

@@ -2,115 +2,26 @@
  * What the statistics count when events are recorded. A group is counted in memory first, so that it writes few rows; the
  * database then merges them into the stored rows by the same rules.
  */
-import type { ExecutionTally } from '../audit-tables.ts'
+import { keyOf, type MergeBy, type Table } from '../../database/table.ts'
+import { type ExecutionTally, sessionLanes, sessions } from '../audit-tables.ts'
 import type { SealedExecution, SealedSummary } from '../stored/audit-group.ts'
-import { histogramColumns } from '../view-tables.ts'
+import { decisionHours, decisionMinutes, eventHours, histogramColumns, hookHours } from '../view-tables.ts'
 import { histogramColumn } from './latency-histogram.ts'
-
-/** `newest` and `oldest` keep a value over none. */
-type MergeBy = 'key' | 'sum' | 'min' | 'max' | 'newest' | 'oldest'
-
-export interface RollUpColumn {
-  readonly name: string
-  readonly type: 'id' | 'text' | 'number' | 'real' | 'flag'
-  readonly merge: MergeBy
-}
-
-export interface RollUpTable {
-  readonly name: string
-  readonly columns: readonly RollUpColumn[]
-}
 
 type ColumnValue = string | number | boolean | null
 export type RollUpRow = Readonly<Record<string, ColumnValue>>
 
 /** The rows of one table to merge, in the order of their keys. */
 export interface RollUp {
-  readonly table: RollUpTable
+  readonly table: Table
   readonly rows: readonly RollUpRow[]
 }
 
-const key = (name: string, type: RollUpColumn['type'] = 'text'): RollUpColumn => ({
-  name,
-  type,
-  merge: 'key',
-})
-const sum = (name: string, type: RollUpColumn['type'] = 'number'): RollUpColumn => ({
-  name,
-  type,
-  merge: 'sum',
-})
-const column = (name: string, type: RollUpColumn['type'], merge: MergeBy): RollUpColumn => ({
-  name,
-  type,
-  merge,
-})
-const histogram = histogramColumns.map((name) => sum(name))
-
-const sessions: RollUpTable = {
-  name: 'sessions',
-  columns: [
-    ...[key('tenant_id', 'id'), key('session_id')],
-    ...[column('first_at', 'number', 'min'), column('last_at', 'number', 'max')],
-    ...['agent_id', 'agent'].map((name) => column(name, 'text', 'newest')),
-    ...['folder', 'title'].map((name) => column(name, 'text', 'oldest')),
-    ...[column('ended_at', 'number', 'newest'), sum('hook_ms', 'real')],
-    ...['events', 'tool_calls', 'blocked', 'rewritten', 'asked'].map((name) => sum(name)),
-  ],
-}
-
-const sessionLanes: RollUpTable = {
-  name: 'session_lanes',
-  columns: [
-    key('tenant_id', 'id'),
-    key('session_id'),
-    key('lane'),
-    { name: 'created_at', type: 'number', merge: 'min' },
-  ],
-}
-
-const decisionMinutes: RollUpTable = {
-  name: 'decision_minutes',
-  columns: [
-    ...[key('tenant_id', 'id'), key('minute', 'number')],
-    ...['allow', 'rewrite', 'ask', 'block', 'opened', 'failed'].map((name) => sum(name)),
-    ...histogram,
-  ],
-}
-
-/** The same per hour, for longer spans; `minute` is the first of the hour. */
-const decisionHours: RollUpTable = { ...decisionMinutes, name: 'decision_hours' }
-
-const eventHours: RollUpTable = {
-  name: 'event_hours',
-  columns: [
-    ...[key('tenant_id', 'id'), key('hour', 'number')],
-    ...['event', 'agent_id', 'tool', 'kind', 'by_hook'].map((name) => key(name)),
-    ...['rewritten', 'opened', 'failed'].map((name) => key(name, 'number')),
-    ...['agent', 'hook_name'].map((name) => column(name, 'text', 'newest')),
-    sum('events'),
-  ],
-}
-
-const hookHours: RollUpTable = {
-  name: 'hook_hours',
-  columns: [
-    ...[key('tenant_id', 'id'), key('hour', 'number'), key('hook_id')],
-    ...[column('hook_name', 'text', 'newest'), column('last_at', 'number', 'max')],
-    ...['matched', 'block', 'ask', 'rewrite', 'failed'].map((name) => sum(name)),
-    ...histogram,
-  ],
-}
-
 /** Every table that recording merges into, in the order in which both dialects write them. */
-export const allRollUpTables = [
-  sessions,
-  sessionLanes,
-  decisionMinutes,
-  decisionHours,
-  eventHours,
-  hookHours,
-] as const
+export const allRollUpTables: readonly Table[] = [
+  ...[sessions, sessionLanes],
+  ...[decisionMinutes, decisionHours, eventHours, hookHours],
+]
 
 /** Counts events and executions that were just inserted. */
 export function rollUp(
@@ -256,19 +167,26 @@ export function laterFailures(
 
 const emptyHistogram = Object.fromEntries(histogramColumns.map((name) => [name, 0]))
 
-function mergeRows(table: RollUpTable, rows: readonly RollUpRow[]): RollUp {
-  const keys = table.columns.filter(({ merge }) => merge === 'key')
+function mergeRows(table: Table, rows: readonly RollUpRow[]): RollUp {
+  const keys = keyOf(table)
+  const counted = mergedColumns(table)
   const merged = new Map<string, Record<string, ColumnValue>>()
   for (const row of rows) {
-    const id = JSON.stringify(keys.map(({ name }) => row[name]))
+    const id = JSON.stringify(keys.map((name) => row[name]))
     const known = merged.get(id)
     if (known === undefined) merged.set(id, { ...row })
     else
-      for (const { name, merge } of table.columns)
+      for (const { name, merge } of counted)
         known[name] = mergeValues(merge, known[name] ?? null, row[name] ?? null)
   }
   const ordered = [...merged].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
   return { table, rows: ordered }
+}
+
+function mergedColumns({ columns }: Table) {
+  return Object.entries(columns).flatMap(([name, { merge }]) =>
+    merge === undefined ? [] : [{ name, merge }],
+  )
 }
 
 function mergeValues(merge: MergeBy, before: ColumnValue, next: ColumnValue): ColumnValue {
@@ -280,19 +198,17 @@ function mergeValues(merge: MergeBy, before: ColumnValue, next: ColumnValue): Co
 
 /** The `on conflict` clause that merges a row into the stored one, with the names that a dialect has for functions. */
 export function mergeClause(
-  { name: table, columns }: RollUpTable,
+  table: Table,
   functions: { readonly least: string; readonly greatest: string },
 ): string {
-  const keys = columns.filter(({ merge }) => merge === 'key').map(({ name }) => name)
-  const rules: Readonly<Record<Exclude<MergeBy, 'key'>, (name: string) => string>> = {
-    sum: (name) => `${table}.${name} + excluded.${name}`,
-    min: (name) => `${functions.least}(${table}.${name}, excluded.${name})`,
-    max: (name) => `${functions.greatest}(${table}.${name}, excluded.${name})`,
-    newest: (name) => `coalesce(excluded.${name}, ${table}.${name})`,
-    oldest: (name) => `coalesce(${table}.${name}, excluded.${name})`,
+  const of = table.name
+  const rules: Readonly<Record<MergeBy, (name: string) => string>> = {
+    sum: (name) => `${of}.${name} + excluded.${name}`,
+    min: (name) => `${functions.least}(${of}.${name}, excluded.${name})`,
+    max: (name) => `${functions.greatest}(${of}.${name}, excluded.${name})`,
+    newest: (name) => `coalesce(excluded.${name}, ${of}.${name})`,
+    oldest: (name) => `coalesce(${of}.${name}, excluded.${name})`,
   }
-  const sets = columns.flatMap(({ name, merge }) =>
-    merge === 'key' ? [] : [`${name} = ${rules[merge](name)}`],
-  )
-  return `on conflict (${keys.join(', ')}) do update set ${sets.join(', ')}`
+  const sets = mergedColumns(table).map(({ name, merge }) => `${name} = ${rules[merge](name)}`)
+  return `on conflict (${keyOf(table).join(', ')}) do update set ${sets.join(', ')}`
 }

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { afterJournal, inTenant } from '../../database/operation.ts'
 import type { QueryBuilder, SqlDatabase } from '../../database/sql-database.ts'
-import type { DecisionBucket, EventFilter, FacetCount, Facets, HookCounts } from '../view-tables.ts'
+import type { DecisionBucket, Facets, HookCounts } from '../methods/stat-methods.ts'
+import type { EventFilter } from '../view-tables.ts'
 import { histogramColumns } from '../view-tables.ts'
 import { examinedEvents, MAX_EXAMINED } from './event-list-operations.ts'
 import { histogramQuantile } from './latency-histogram.ts'
@@ -217,7 +218,9 @@ function facetsOf({ rows, complete }: Combinations, filter: EventFilter): Facets
   }
 }
 
-function facetCounts(counts: readonly (FacetCount & { readonly value: string })[]): readonly FacetCount[] {
+function facetCounts(
+  counts: readonly (Facets['event'][number] & { readonly value: string })[],
+): Facets['event'] {
   const byValue = new Map<string, { value: string | null; name: string | null; count: number }>()
   for (const { value, name, count } of counts) {
     const known = byValue.get(value)

@@ -73,15 +73,13 @@ export function channelKeysOf({ message_id, content }: MailboxRow): readonly str
   return channels.map((_, index) => channelKey(message_id, index))
 }
 
-interface ChannelMessage {
-  readonly message: NewMailboxMessage
-  readonly channel: TeamChannel
-  readonly index: number
-}
-
 function toDelivery(
   { tenant, rule, event, envelope, firingId }: RuleActionCall,
-  { message, channel, index }: ChannelMessage,
+  {
+    message,
+    channel,
+    index,
+  }: { readonly message: NewMailboxMessage; readonly channel: TeamChannel; readonly index: number },
 ): NewDelivery {
   const { message_id, team, member, content } = message
   const { from, summary, text } = content

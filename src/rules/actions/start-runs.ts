@@ -113,15 +113,13 @@ function failedRun(
   return envelope.run === undefined ? Promise.resolve(undefined) : store.findRun(tenant, envelope.run)
 }
 
-interface FallbackTools {
-  readonly run: RunRow | undefined
-  readonly definition: Readonly<Record<string, unknown>>
-}
-
 /** The tools that both agents have. Without a failed run, or if its blueprint names none, the configured ones count. */
 async function allowedTools(
   { tenant }: RuleActionCall,
-  { run, definition }: FallbackTools,
+  {
+    run,
+    definition,
+  }: { readonly run: RunRow | undefined; readonly definition: Readonly<Record<string, unknown>> },
   { store, settingsOf }: RuleActionParts,
 ): Promise<readonly string[]> {
   const name = run?.agent_name

@@ -53,13 +53,6 @@ export interface KnownRuleFile extends RuleFileStatus {
 const CHECK_MS = 1_000
 const MAX_FILES = 256
 
-interface RuleFilesParts {
-  readonly env: Environment
-  readonly trust: TrustStore
-  readonly clock: Clock
-  readonly log: Log
-}
-
 /** The last reading of one file. */
 interface FileEntry {
   readonly checkedAt: number
@@ -75,7 +68,12 @@ interface FileEntry {
  * Reads `hook-chains.json` of the administrator, the user and the repository, with the trust that hook files need. Each use
  * looks at most once per second whether a file changed, so nothing has to watch folders that no agent works in.
  */
-export function createRuleFiles(parts: RuleFilesParts): RuleFiles {
+export function createRuleFiles(parts: {
+  readonly env: Environment
+  readonly trust: TrustStore
+  readonly clock: Clock
+  readonly log: Log
+}): RuleFiles {
   const { env, trust, clock, log } = parts
   const entries = new LRUCache<string, FileEntry>({ max: MAX_FILES })
   const lists = new LRUCache<string, { readonly at: number; readonly paths: readonly RuleFilePath[] }>({

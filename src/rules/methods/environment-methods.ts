@@ -1,26 +1,24 @@
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
-import { nullable, numeric } from '../../engine/core/schema/more-schemas.ts'
 import { readChecked } from '../../engine/core/schema/read-checked.ts'
-import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
+import { schema } from '../../engine/core/schema/schema.ts'
 import { runsCommands } from '../../engine/core/values/edition.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { defineCall } from '../../methods/method.ts'
-import { jsonObject, noParams, shortText } from '../../methods/method-fields.ts'
+import { found, jsonObject, noParams, shortText } from '../../methods/method-fields.ts'
 import type { MethodParts } from '../../methods/method-parts.ts'
+import { rowFields, toResult } from '../../methods/row-fields.ts'
 import { assertPassableVariables } from '../../safe/process/child-environment.ts'
-import type { NamedRow } from '../../teams/team-tables.ts'
 import { environmentSchema } from '../environments.ts'
+import { environments } from '../stored/rule-tables.ts'
 
 const name = shortText('The name of the environment, unique in its tenant.')
 const definition = jsonObject(
   '`type` process (`exec`), command or http (`config` of such a hook); `enabled`, true if omitted.',
 )
-const environment = schema.object({
-  name: schema.text(),
-  definition: nullable(jsonObject('Null if it cannot be decrypted.')),
-  updated_at: numeric(),
-})
+const environment = schema.object(
+  rowFields(environments, ['tenant_id', 'created_at'], { definition: 'Null if it cannot be decrypted.' }),
+)
 
 const list = defineCall({
   name: 'environments.list',
@@ -31,7 +29,8 @@ const list = defineCall({
   result: schema.object({ environments: schema.list(environment) }),
   needs: ['store'],
   async run({ caller, parts }) {
-    return { environments: (await parts.store.listEnvironments(caller.tenant)).map(toEnvironment) }
+    const rows = await parts.store.listEnvironments(caller.tenant)
+    return { environments: rows.map((row) => toResult(environment, row)) }
   },
 })
 
@@ -48,7 +47,7 @@ const create = defineCall({
     const row = await parts.store.saveEnvironment(caller.tenant, params, true)
     if (row === undefined)
       throw serverError('gateway.conflict', `there is an environment ${params.name} already`)
-    return { environment: toEnvironment(row) }
+    return { environment: toResult(environment, row) }
   },
 })
 
@@ -61,15 +60,14 @@ const update = defineCall({
   result: schema.object({ environment }),
   needs: ['store', 'edition', 'handlers'],
   async run({ params, caller, parts }) {
-    const before = await parts.store.findEnvironment(caller.tenant, params.name)
-    if (before === undefined) throw notFound(params.name)
+    const { tenant } = caller
+    const before = found(await parts.store.findEnvironment(tenant, params.name), 'environment', params.name)
     const merged = Object.entries({ ...before.definition, ...params.definition })
     const changed = Object.fromEntries(merged.filter(([, value]) => value !== null))
     checkEnvironment(changed, parts)
     const saved = { name: params.name, definition: changed }
-    const row = await parts.store.saveEnvironment(caller.tenant, saved, false)
-    if (row === undefined) throw notFound(params.name)
-    return { environment: toEnvironment(row) }
+    const row = await parts.store.saveEnvironment(tenant, saved, false)
+    return { environment: toResult(environment, found(row, 'environment', params.name)) }
   },
 })
 
@@ -82,7 +80,7 @@ const remove = defineCall({
   result: schema.object({ name: schema.text() }),
   needs: ['store'],
   async run({ params, caller, parts }) {
-    if (!(await parts.store.deleteEnvironment(caller.tenant, params.name))) throw notFound(params.name)
+    found(await parts.store.deleteEnvironment(caller.tenant, params.name), 'environment', params.name)
     return { name: params.name }
   },
 })
@@ -101,18 +99,6 @@ function checkEnvironment(
     return assertPassableVariables(read.allowed_env_vars ?? [], 'definition.allowed_env_vars')
   const handler_type = read.type
   createHooks({ handlers }).add({ event: 'agent_event', handler_type, config: read.config, answer: 'ignore' })
-}
-
-function toEnvironment({
-  name: of,
-  definition: given,
-  updated_at,
-}: NamedRow): SchemaType<typeof environment> {
-  return { name: of, definition: given, updated_at }
-}
-
-function notFound(of: string): Error {
-  return serverError('gateway.not_found', `environment not found: ${of}`)
 }
 
 export const environmentMethods = [list, create, update, remove] as const

@@ -1,62 +1,48 @@
-import type { DeliveryProgress } from '../../deliveries/delivery-table.ts'
-import { serverError } from '../../engine/core/errors/server-errors.ts'
+import { type DeliveryProgress, deliveryStates } from '../../deliveries/delivery-table.ts'
 import { nullable, numeric } from '../../engine/core/schema/more-schemas.ts'
 import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
 import { defineCall } from '../../methods/method.ts'
-import { pageFields, requestedPage, shortText } from '../../methods/method-fields.ts'
+import { found, pageFields, requestedPage, shortText } from '../../methods/method-fields.ts'
 import type { MethodParts } from '../../methods/method-parts.ts'
+import { rowFields } from '../../methods/row-fields.ts'
 import { mailboxMessage, toMailboxMessage } from '../../teams/team-methods.ts'
 import type { MailboxRow } from '../../teams/team-tables.ts'
 import { channelKeysOf } from '../actions/notify-team.ts'
 import { dedupWindowsOf } from '../fire-rules.ts'
-import { actionStatuses, type FiringRow } from '../stored/rule-tables.ts'
+import { type FiringRow, ruleActions, ruleFirings } from '../stored/rule-tables.ts'
 
 const firing = schema.object({
-  firing_id: schema.text(),
-  rule_id: schema.text(),
-  source: schema.text(),
-  event_id: schema.text(),
-  event: schema.text(),
-  outcome: schema.text(),
-  session_id: nullable(schema.text()),
-  run_id: nullable(schema.text('The run whose event fired the rule.')),
-  depth: numeric(),
-  created_at: numeric(),
+  ...rowFields(ruleFirings, ['tenant_id', 'content'], { run_id: 'The run whose event fired the rule.' }),
   actions: schema.list(
     schema.object({
-      position: numeric(),
-      action_id: schema.text(),
-      action_type: schema.text(),
-      status: schema.choice(actionStatuses),
-      reason: nullable(schema.text()),
-      detail: nullable(schema.text()),
-      run_id: nullable(schema.text('The run that the action started.')),
+      ...rowFields(ruleActions, [], { run_id: 'The run that the action started.' }),
       dedup_left_ms: numeric('How long the action does not repeat for the same event; 0 if it may.'),
-      updated_at: numeric(),
     }),
   ),
 })
 type ShownFiring = SchemaType<typeof firing>
+
+const filter = schema.object(
+  schema.partial({
+    rule_id: shortText(),
+    event_id: shortText(),
+    run_id: shortText('The run whose event fired the rule.'),
+    started_run_id: shortText('A run that an action started.'),
+  }),
+)
+export type FiringFilter = SchemaType<typeof filter>
 
 const history = defineCall({
   name: 'rules.history',
   about: 'What recovery rules did: firings with the result of each action, newest first.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/rule-firings' },
-  params: schema.object({
-    ...schema.partial({
-      rule_id: shortText(),
-      event_id: shortText(),
-      run_id: shortText('The run whose event fired the rule.'),
-      started_run_id: shortText('A run that an action started.'),
-    }),
-    ...pageFields,
-  }),
+  params: schema.object({ ...filter.fields, ...pageFields }),
   result: schema.object({ firings: schema.list(firing), nextCursor: schema.text() }),
   needs: ['store'],
   async run({ params, caller, parts }) {
-    const { cursor, limit, ...filter } = params
-    const { rows, nextCursor } = await parts.store.listFirings(caller.tenant, filter, requestedPage(params))
+    const { cursor, limit, ...wanted } = params
+    const { rows, nextCursor } = await parts.store.listFirings(caller.tenant, wanted, requestedPage(params))
     return { firings: await withWindows(caller.tenant, rows, parts), nextCursor }
   },
 })
@@ -64,10 +50,7 @@ const history = defineCall({
 const channel = schema.object({
   type: schema.text('webhook, slack or email.'),
   state: nullable(
-    schema.choice(
-      ['waiting', 'leased', 'dead', 'done'],
-      'Null if the delivery is older than the record of deliveries.',
-    ),
+    schema.choice(deliveryStates, 'Null if the delivery is older than the record of deliveries.'),
   ),
   attempts: numeric(),
   last_error: nullable(schema.text()),
@@ -91,9 +74,8 @@ const show = defineCall({
     const { tenant } = caller
     const { firing_id } = params
     const row = await parts.store.findFiring(tenant, firing_id)
-    if (row === undefined) throw serverError('gateway.not_found', `firing not found: ${firing_id}`)
-    const [shown] = await withWindows(tenant, [row], parts)
-    if (shown === undefined) throw serverError('gateway.not_found', `firing not found: ${firing_id}`)
+    const [first] = await withWindows(tenant, row === undefined ? [] : [row], parts)
+    const shown = found(first, 'firing', firing_id)
     const { rows } = await parts.store.listMailbox(tenant, { firing_id }, { limit: MAX_MESSAGES })
     const progress = await parts.store.findDeliveries(tenant, rows.flatMap(channelKeysOf))
     const byKey = new Map(progress.map((each) => [each.dedup_key, each]))

@@ -7,7 +7,7 @@ import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
 import { runsCommands } from '../../engine/core/values/edition.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { defineCall } from '../../methods/method.ts'
-import { jsonObject, shortText } from '../../methods/method-fields.ts'
+import { found, jsonObject, shortText } from '../../methods/method-fields.ts'
 import type { MethodParts } from '../../methods/method-parts.ts'
 import { MASK } from '../../secrets/config-secrets.ts'
 import { type RuleGroup, readRecoveryRule, STORED } from '../files/recovery-rules.ts'
@@ -220,8 +220,7 @@ const update = defineCall({
   needs: ['store', 'edition', 'handlers', 'changed'],
   async run({ params, caller, parts }) {
     const { id: rule_id, version, enabled, ...given } = params
-    const before = await parts.store.findRule(caller.tenant, rule_id)
-    if (before === undefined) throw notFound(rule_id)
+    const before = found(await parts.store.findRule(caller.tenant, rule_id), 'rule', rule_id)
     const definition = withoutNulls({ ...before.definition, ...given })
     checkRule({ ...definition, id: rule_id, enabled: enabled ?? before.enabled }, parts)
     const row = await parts.store.updateRule(caller.tenant, rule_id, {
@@ -229,13 +228,13 @@ const update = defineCall({
       version: version ?? before.version,
       ...(enabled === undefined ? {} : { enabled }),
     })
-    if (row === 'missing') throw notFound(rule_id)
     if (row === 'stale')
       throw serverError('gateway.conflict', `the rule ${rule_id} was changed meanwhile`, {
         hint: 'Read it again and repeat the change.',
       })
+    const changed = found(row, 'rule', rule_id)
     await parts.changed(caller.tenant)
-    return { rule: toSaved(row, caller) }
+    return { rule: toSaved(changed, caller) }
   },
 })
 
@@ -249,9 +248,10 @@ const toggle = defineCall({
   needs: ['store', 'changed'],
   async run({ params, caller, parts }) {
     const row = await parts.store.updateRule(caller.tenant, params.id, { enabled: params.enabled })
-    if (row === 'missing' || row === 'stale') throw notFound(params.id)
+    // Without a version none is stale.
+    const changed = found(row === 'stale' ? 'missing' : row, 'rule', params.id)
     await parts.changed(caller.tenant)
-    return { rule: toSaved(row, caller) }
+    return { rule: toSaved(changed, caller) }
   },
 })
 
@@ -264,7 +264,7 @@ const remove = defineCall({
   result: schema.object({ id: schema.text() }),
   needs: ['store', 'changed'],
   async run({ params, caller, parts }) {
-    if (!(await parts.store.deleteRule(caller.tenant, params.id))) throw notFound(params.id)
+    found(await parts.store.deleteRule(caller.tenant, params.id), 'rule', params.id)
     await parts.changed(caller.tenant)
     return { id: params.id }
   },
@@ -309,10 +309,6 @@ function withinConfig(field: string, check: () => unknown): void {
     const inside = at.replace(/^config\b\.?/, '')
     throw new HookError(code, message, { at: inside === '' ? field : `${field}.${inside}`, hint })
   }
-}
-
-function notFound(ruleId: string): Error {
-  return serverError('gateway.not_found', `rule not found: ${ruleId}`)
 }
 
 export const ruleMethods = [list, create, update, remove, toggle] as const

@@ -32,11 +32,13 @@ const simulated = schema.object({
     schema.object({
       id: schema.text(),
       type: schema.text(),
-      skipped: schema.optional(schema.text()),
+      skipped: schema.optional(schema.text('Why it would be skipped; absent if it would run.')),
       would: schema.text(),
     }),
   ),
 })
+/** What a rule would make of an event. */
+export type SimulatedRule = SchemaType<typeof simulated>
 
 const params = schema.object(
   schema.partial({

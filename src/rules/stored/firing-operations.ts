@@ -6,9 +6,9 @@ import type { WholeRowOf } from '../../database/table.ts'
 import { insertDelivery } from '../../deliveries/delivery-operations.ts'
 import { armEntry, entryKey, type GuardEntry } from '../../engine/guard/guard-entry.ts'
 import { clampGuardEntry } from '../../stored-hooks/guard-operations.ts'
+import type { FiringFilter } from '../methods/rule-firing-methods.ts'
 import {
   type ActionEnd,
-  type FiringFilter,
   type FiringResult,
   type FiringRow,
   type GuardWindow,

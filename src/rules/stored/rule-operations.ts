@@ -1,14 +1,9 @@
 import { sql } from 'kysely'
-import { inTenant, type Tx } from '../../database/operation.ts'
+import { namedOperations } from '../../database/named-operations.ts'
+import { inTenant } from '../../database/operation.ts'
 import { find, insert, listRows, removeRow, update } from '../../database/rows.ts'
 import { bumpDefinitionVersions } from '../../stored-hooks/hook-operations.ts'
-import {
-  type Content,
-  mailboxMessages,
-  type NamedDefinition,
-  type NamedRow,
-  teams,
-} from '../../teams/team-tables.ts'
+import { type Content, mailboxMessages, teams } from '../../teams/team-tables.ts'
 import { environments, type RuleRow, rules } from './rule-tables.ts'
 
 type NewRule = Pick<RuleRow, 'rule_id' | 'enabled' | 'created_by'> & { readonly definition: Content }
@@ -63,13 +58,12 @@ export const ruleOperations = {
   }),
 }
 
+const ofTeams = namedOperations(teams)
+
 export const teamOperations = {
-  /** Creates the team if `isNew`, else replaces it. Undefined if it exists already, or does not exist. */
-  saveTeam: inTenant((tx, tenant: string, team: NamedDefinition, isNew: boolean, now?: number) =>
-    saveNamed(tx, teams, { tenant_id: tenant, ...team, isNew, now }),
-  ),
-  findTeam: inTenant((tx, tenant: string, name: string) => find(tx, teams, { tenant_id: tenant, name })),
-  listTeams: inTenant((tx, tenant: string) => listRows(tx, teams, { tenant_id: tenant }, ['name'])),
+  saveTeam: ofTeams.save,
+  findTeam: ofTeams.find,
+  listTeams: ofTeams.list,
   /** Deletes the team with the mailboxes of its members. */
   deleteTeam: inTenant(async (tx, tenant: string, name: string) => {
     await removeRow(tx, mailboxMessages, { tenant_id: tenant, team: name })
@@ -77,35 +71,11 @@ export const teamOperations = {
   }),
 }
 
+const ofEnvironments = namedOperations(environments)
+
 export const environmentOperations = {
-  /** As `saveTeam`. */
-  saveEnvironment: inTenant(
-    (tx, tenant: string, environment: NamedDefinition, isNew: boolean, now?: number) =>
-      saveNamed(tx, environments, { tenant_id: tenant, ...environment, isNew, now }),
-  ),
-  findEnvironment: inTenant((tx, tenant: string, name: string) =>
-    find(tx, environments, { tenant_id: tenant, name }),
-  ),
-  listEnvironments: inTenant((tx, tenant: string) =>
-    listRows(tx, environments, { tenant_id: tenant }, ['name']),
-  ),
-  deleteEnvironment: inTenant((tx, tenant: string, name: string) =>
-    removeRow(tx, environments, { tenant_id: tenant, name }),
-  ),
-}
-
-interface NamedWrite extends NamedDefinition {
-  readonly tenant_id: string
-  readonly isNew: boolean
-  readonly now: number | undefined
-}
-
-async function saveNamed(
-  tx: Tx,
-  table: typeof teams | typeof environments,
-  { isNew, now: given, definition, ...key }: NamedWrite,
-): Promise<NamedRow | undefined> {
-  const now = await tx.time(given)
-  if (isNew) return insert(tx, table, { ...key, definition, created_at: now, updated_at: now }, 'keep')
-  return (await update(tx, table, key, { definition, updated_at: now }))[0]
+  saveEnvironment: ofEnvironments.save,
+  findEnvironment: ofEnvironments.find,
+  listEnvironments: ofEnvironments.list,
+  deleteEnvironment: ofEnvironments.remove,
 }

@@ -111,15 +111,6 @@ export type FiringRow = RowOf<typeof ruleFirings> & { readonly actions: readonly
 /** `left_ms`: the cooldown of the rule goes on for so long, and nothing was stored. */
 export type FiringResult = { readonly firing: FiringRow } | { readonly left_ms: number }
 
-export interface FiringFilter {
-  readonly rule_id?: string
-  readonly event_id?: string
-  /** The run whose end fired the rule. */
-  readonly run_id?: string
-  /** The run that an action of the firing started. */
-  readonly started_run_id?: string
-}
-
 export type ActionEnd = Pick<FiringAction, 'position' | 'reason' | 'detail' | 'run_id'> & {
   readonly status: 'executed' | 'skipped' | 'failed'
 }

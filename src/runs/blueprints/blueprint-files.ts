@@ -101,13 +101,10 @@ function nameDefinition(value: unknown, folderName: string): Readonly<Record<str
   })
 }
 
-interface ParsedText {
-  readonly text: string
-  readonly path: string
-  readonly source: Source
-}
-
-function locate(error: HookError, { text, path, source }: ParsedText): FileProblem {
+function locate(
+  error: HookError,
+  { text, path, source }: { readonly text: string; readonly path: string; readonly source: Source },
+): FileProblem {
   const steps = (error.at ?? '').split('.').filter((step) => step !== '')
   const pointer = steps.map((step) => (/^\d+$/.test(step) ? Number(step) : step))
   return locateProblem(text, path, source, { path: pointer, part: 'value', error })

@@ -45,16 +45,14 @@ async function runReported(
   }
 }
 
-interface HookResult {
-  readonly result: unknown
-  readonly event: string
-  readonly input: Readonly<Record<string, unknown>>
-}
-
 async function reportResult(
   parts: HttpRunHookParts,
   report: RunHookReport,
-  { result, event, input }: HookResult,
+  {
+    result,
+    event,
+    input,
+  }: { readonly result: unknown; readonly event: string; readonly input: Readonly<Record<string, unknown>> },
 ): Promise<void> {
   const { kind, reason, input: after } = isRecord(result) ? result : {}
   if (kind === 'block') return report.blocked(typeof reason === 'string' ? reason : 'No reason provided')

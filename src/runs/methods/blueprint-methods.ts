@@ -3,8 +3,9 @@ import { serverError } from '../../engine/core/errors/server-errors.ts'
 import { looseObject, nullable, numeric, withAbout } from '../../engine/core/schema/more-schemas.ts'
 import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
 import { defineCall } from '../../methods/method.ts'
-import { jsonObject, shortText } from '../../methods/method-fields.ts'
+import { found, jsonObject, shortText } from '../../methods/method-fields.ts'
 import type { MethodParts } from '../../methods/method-parts.ts'
+import { rowFields, toResult } from '../../methods/row-fields.ts'
 import { readBlueprint } from '../blueprints/blueprint.ts'
 import { builtinBlueprint, builtinBlueprintNames, findDefinition } from '../blueprints/builtin-blueprints.ts'
 import { runHookPointNames } from '../hooks/run-hook-points.ts'
@@ -17,20 +18,19 @@ import {
   toStoredHooks,
   usedRunHooks,
 } from '../hooks/run-hooks.ts'
-import type { BlueprintRow } from '../stored/run-tables.ts'
+import { type BlueprintRow, blueprints } from '../stored/run-tables.ts'
 
 const name = shortText('The name of the agent.')
-const definition = jsonObject()
+const _definition = jsonObject()
 const blueprint = schema.object({
-  name: schema.text(),
+  ...rowFields(blueprints, ['tenant_id'], {
+    definition: 'The blueprint as it was saved.',
+    version: '0 if it is built in.',
+  }),
   source: schema.choice(
     ['stored', 'file', 'builtin'],
     '`builtin` comes with the product; saving an agent of its name replaces it.',
   ),
-  definition: withAbout(definition, 'The blueprint as it was saved.'),
-  version: numeric('0 if it is built in.'),
-  created_at: numeric(),
-  updated_at: numeric(),
 })
 const saved = schema.object({
   blueprint,
@@ -71,7 +71,7 @@ const list = defineCall({
     const builtins = builtinBlueprintNames
       .filter((builtin) => !rows.some((row) => row.name === builtin))
       .flatMap((builtin) => showBuiltin(builtin) ?? [])
-    return { blueprints: [...rows.map(toBlueprint), ...builtins] }
+    return { blueprints: [...rows.map((row) => toResult(blueprint, row)), ...builtins] }
   },
 })
 
@@ -85,9 +85,8 @@ const show = defineCall({
   needs: ['store'],
   async run({ params, caller, parts }) {
     const row = await parts.store.findBlueprint(caller.tenant, params.name)
-    const found = row === undefined ? showBuiltin(params.name) : toBlueprint(row)
-    if (found === undefined) throw notFound(params.name)
-    return { blueprint: found }
+    const shown = row === undefined ? showBuiltin(params.name) : toResult(blueprint, row)
+    return { blueprint: found(shown, 'agent', params.name) }
   },
 })
 
@@ -148,7 +147,7 @@ const remove = defineCall({
   needs: ['store', 'changed'],
   async run({ params, caller, parts }) {
     assertNotInFile(await requireRow(parts.store, caller.tenant, params.name))
-    if (!(await parts.store.deleteBlueprint(caller.tenant, params.name))) throw notFound(params.name)
+    found(await parts.store.deleteBlueprint(caller.tenant, params.name), 'agent', params.name)
     await parts.changed(caller.tenant)
     return { name: params.name }
   },
@@ -194,7 +193,7 @@ export async function saveBlueprint(
   )
   const unknown = missing.filter((found) => found.definition === undefined).map(({ agent }) => agent)
   return {
-    blueprint: toBlueprint(row),
+    blueprint: toResult(blueprint, row),
     warnings: [
       ...warnings,
       ...unknown.map((agent) => `a hook starts the agent ${agent}, which does not exist yet`),
@@ -206,10 +205,6 @@ export async function saveBlueprint(
 /** Everyone who may read the blueprint reads its headers. */
 export function secretWarning(at: string, header: string): string {
   return `${at}.headers.${header} can be read by every viewer: use secret:NAME or \${NAME}`
-}
-
-function toBlueprint({ tenant_id: _, ...row }: BlueprintRow): SchemaType<typeof blueprint> {
-  return row
 }
 
 function showBuiltin(builtin: string): SchemaType<typeof blueprint> | undefined {
@@ -228,8 +223,7 @@ async function requireRow(
     throw serverError('gateway.conflict', `the agent ${agent} comes with the product and stays as it is`, {
       hint: 'Save an agent of this name to replace it; deleting that one brings the built-in one back.',
     })
-  if (row === undefined) throw notFound(agent)
-  return row
+  return found(row, 'agent', agent)
 }
 
 /** The file would bring back what a caller changes. */
@@ -242,10 +236,6 @@ function assertNotInFile({ name, source }: BlueprintRow): void {
         hint: `Change agents/${name}/agent.json; \`hookhelm status\` names its folder if the file has a problem.`,
       },
     )
-}
-
-function notFound(agent: string): Error {
-  return serverError('gateway.not_found', `agent not found: ${agent}`)
 }
 
 export const blueprintMethods = [list, show, create, update, remove] as const

@@ -1,22 +1,17 @@
 import type { Caller } from '../../access/caller.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
-import { numeric } from '../../engine/core/schema/more-schemas.ts'
 import { schema } from '../../engine/core/schema/schema.ts'
 import { defineCall } from '../../methods/method.ts'
-import { jsonObject, shortText } from '../../methods/method-fields.ts'
+import { found, shortText } from '../../methods/method-fields.ts'
 import type { MethodParts } from '../../methods/method-parts.ts'
+import { rowFields, toResult } from '../../methods/row-fields.ts'
 import { type RunHook, readBlueprint, readRunHook } from '../blueprints/blueprint.ts'
 import { assertVariablesAllowed, readableSecretsOf, referencesOf } from '../hooks/run-hooks.ts'
-import type { BlueprintRow, RunHookRow } from '../stored/run-tables.ts'
+import { type BlueprintRow, runHooks } from '../stored/run-tables.ts'
 import { saveBlueprint, secretWarning } from './blueprint-methods.ts'
 
 const name = shortText('The name that blueprints refer to with `$ref`.')
-const runHook = schema.object({
-  name: schema.text(),
-  definition: jsonObject(),
-  created_at: numeric(),
-  updated_at: numeric(),
-})
+const runHook = schema.object(rowFields(runHooks, ['tenant_id']))
 const definition = schema.map(
   schema.any(),
   '`type`, `agent_name` or `url`, `method` and `headers`, `on_error`, `timeout_seconds`, `mode`.',
@@ -33,7 +28,7 @@ const list = defineCall({
   result: schema.object({ hooks: schema.list(runHook) }),
   needs: ['store'],
   async run({ caller, parts }) {
-    return { hooks: (await parts.store.listRunHooks(caller.tenant)).map(toRunHook) }
+    return { hooks: (await parts.store.listRunHooks(caller.tenant)).map((row) => toResult(runHook, row)) }
   },
 })
 
@@ -46,7 +41,8 @@ const show = defineCall({
   result: schema.object({ hook: runHook }),
   needs: ['store'],
   async run({ params, caller, parts }) {
-    return { hook: toRunHook(await requireRunHook(parts.store, caller.tenant, params.name)) }
+    const row = await parts.store.findRunHook(caller.tenant, params.name)
+    return { hook: toResult(runHook, found(row, 'run hook', params.name)) }
   },
 })
 
@@ -63,7 +59,7 @@ const create = defineCall({
     const row = await parts.store.saveRunHook(caller.tenant, params, true)
     if (row === undefined)
       throw serverError('store.taken', `there is a run hook named ${params.name}`, { at: 'name' })
-    return { hook: toRunHook(row), warnings: warningsOf(hook) }
+    return { hook: toResult(runHook, row), warnings: warningsOf(hook) }
   },
 })
 
@@ -76,7 +72,8 @@ const update = defineCall({
   result: saved,
   needs: ['store', 'edition', 'settings', 'changed'],
   async run({ params, caller, parts }) {
-    const before = await requireRunHook(parts.store, caller.tenant, params.name)
+    const stored = await parts.store.findRunHook(caller.tenant, params.name)
+    const before = found(stored, 'run hook', params.name)
     // Fields of one type mean nothing to the other.
     const isOtherType = (params.definition.type ?? before.definition.type) !== before.definition.type
     const given = isOtherType ? params.definition : { ...before.definition, ...params.definition }
@@ -92,14 +89,14 @@ const update = defineCall({
         `${params.name} decides about starts of runs, so it cannot be async`,
       )
     const row = await parts.store.saveRunHook(caller.tenant, { name: params.name, definition }, false)
-    if (row === undefined) throw notFound(params.name)
+    const changed = found(row, 'run hook', params.name)
     for (const { row: user } of users)
       await saveBlueprint(
         { given: user.definition, version: user.version, source: user.source },
         caller,
         parts,
       )
-    return { hook: toRunHook(row), warnings: warningsOf(hook) }
+    return { hook: toResult(runHook, changed), warnings: warningsOf(hook) }
   },
 })
 
@@ -121,7 +118,7 @@ const remove = defineCall({
           hint: 'Remove the $ref from the blueprints first.',
         },
       )
-    if (!(await parts.store.deleteRunHook(caller.tenant, params.name))) throw notFound(params.name)
+    found(await parts.store.deleteRunHook(caller.tenant, params.name), 'run hook', params.name)
     return { name: params.name }
   },
 })
@@ -152,24 +149,6 @@ async function blueprintsOf(
     return { row, hooks: blueprint.hooks, references: referencesOf(blueprint) }
   })
   return read.filter(({ references }) => references.includes(hook))
-}
-
-async function requireRunHook(
-  store: Pick<MethodParts['store'], 'findRunHook'>,
-  tenant: string,
-  hook: string,
-): Promise<RunHookRow> {
-  const row = await store.findRunHook(tenant, hook)
-  if (row === undefined) throw notFound(hook)
-  return row
-}
-
-function toRunHook({ tenant_id: _, ...row }: RunHookRow) {
-  return row
-}
-
-function notFound(hook: string): Error {
-  return serverError('gateway.not_found', `run hook not found: ${hook}`)
 }
 
 export const runHookMethods = [list, show, create, update, remove] as const

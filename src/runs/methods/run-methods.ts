@@ -3,9 +3,10 @@ import { serverError } from '../../engine/core/errors/server-errors.ts'
 import { checked, nullable, numeric, withAbout } from '../../engine/core/schema/more-schemas.ts'
 import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
 import { defineCall } from '../../methods/method.ts'
-import { jsonObject, pageFields, requestedPage, shortText } from '../../methods/method-fields.ts'
+import { found, jsonObject, pageFields, requestedPage, shortText } from '../../methods/method-fields.ts'
+import { rowFields, toResult } from '../../methods/row-fields.ts'
 import { GENERAL_PURPOSE } from '../blueprints/builtin-blueprints.ts'
-import { type RunRow, runOrigins, runStatuses } from '../stored/run-tables.ts'
+import { type RunRow, runStatuses, runs } from '../stored/run-tables.ts'
 
 const status = schema.choice(runStatuses)
 const mode = schema.choice(['sync', 'async_poll', 'async_callback'])
@@ -21,30 +22,15 @@ const demands = schema.object(
 
 /** A run without what it was given. */
 const runSummary = schema.object({
-  run_id: schema.text(),
-  session_id: schema.text(),
-  type: schema.choice(['start_session', 'resume_session']),
-  agent_name: nullable(schema.text()),
-  status,
-  project_dir: nullable(schema.text()),
-  parent_session_id: nullable(schema.text()),
-  parent_run_id: nullable(schema.text('The run whose hook started this one.')),
-  execution_mode: mode,
+  ...rowFields(runs, ['tenant_id', 'is_prepared', 'overrides', 'parameters', 'original_parameters'], {
+    parent_run_id: 'The run whose hook started this one.',
+    hook_point: 'The event of the hook that this run answers.',
+    attempts: 'How often a runner claimed it.',
+    timed_out: 'It failed because it took too long.',
+    hooks: 'How many run hooks started.',
+    origin: 'What started it, if that was no caller.',
+  }),
   demands,
-  hook_point: nullable(schema.text('The event of the hook that this run answers.')),
-  depth: numeric(),
-  runner_id: nullable(schema.text()),
-  attempts: numeric('How often a runner claimed it.'),
-  error: nullable(schema.text()),
-  block_reason: nullable(schema.text()),
-  timed_out: schema.boolean('It failed because it took too long.'),
-  hooks: numeric('How many run hooks started.'),
-  created_by: schema.text(),
-  origin: schema.optional(schema.choice(runOrigins, 'What started it, if that was no caller.')),
-  created_at: numeric(),
-  claimed_at: nullable(numeric()),
-  started_at: nullable(numeric()),
-  completed_at: nullable(numeric()),
 })
 
 /** A run as callers and runners see it. */
@@ -58,16 +44,7 @@ export function toRunDetail({ tenant_id: _, is_prepared, ...run }: RunRow): Sche
   return run
 }
 
-function toRunSummary(row: RunRow): SchemaType<typeof runSummary> {
-  const { parameters: _, original_parameters, ...run } = toRunDetail(row)
-  return run
-}
-
 const begun = schema.object({ run_id: schema.text(), session_id: schema.text(), status })
-
-function toBegun({ run_id, session_id, status }: RunRow): SchemaType<typeof begun> {
-  return { run_id, session_id, status }
-}
 
 const start = defineCall({
   name: 'runs.start',
@@ -103,14 +80,14 @@ const start = defineCall({
     if (type === 'resume_session') {
       if (session_id === undefined)
         throw serverError('gateway.request', 'session_id is required', { at: 'session_id' })
-      return toBegun(await runs.resume({ tenant, session_id, parameters, created_by }))
+      return toResult(begun, await runs.resume({ tenant, session_id, parameters, created_by }))
     }
     if (session_id !== undefined)
       throw serverError('gateway.request', 'a new session gets its id from the gateway', {
         at: 'session_id',
         hint: 'Leave it out, or send `type: resume_session`.',
       })
-    return toBegun(await runs.start({ tenant, agent_name, parameters, created_by, ...rest }))
+    return toResult(begun, await runs.start({ tenant, agent_name, parameters, created_by, ...rest }))
   },
 })
 
@@ -135,7 +112,7 @@ const list = defineCall({
   async run({ params, caller, parts }) {
     const { cursor, limit, ...filter } = params
     const { rows, nextCursor } = await parts.store.listRuns(caller.tenant, filter, requestedPage(params))
-    return { runs: rows.map(toRunSummary), nextCursor }
+    return { runs: rows.map((row) => toResult(runSummary, row)), nextCursor }
   },
 })
 
@@ -169,8 +146,7 @@ const show = defineCall({
   result: schema.object({ run: runDetail, waits_for: schema.list(awaited) }),
   needs: ['store'],
   async run({ params: { run_id: id }, caller: { tenant }, parts: { store } }) {
-    const row = await store.findRun(tenant, id)
-    if (row === undefined) throw notFound(id)
+    const row = found(await store.findRun(tenant, id), 'run', id)
     const { rows } = await store.listApprovals(
       tenant,
       { run_id: id, status: 'pending' },
@@ -189,9 +165,7 @@ const stop = defineCall({
   result: begun,
   needs: ['runs'],
   async run({ params, caller, parts }) {
-    const row = await parts.runs.stop(caller.tenant, params.run_id)
-    if (row === undefined) throw notFound(params.run_id)
-    return toBegun(row)
+    return toResult(begun, found(await parts.runs.stop(caller.tenant, params.run_id), 'run', params.run_id))
   },
 })
 
@@ -210,12 +184,8 @@ const resume = defineCall({
   async run({ params, caller, parts }) {
     const { parameters = {}, ...rest } = params
     const { tenant, name: created_by } = caller
-    return toBegun(await parts.runs.resume({ tenant, created_by, parameters, ...rest }))
+    return toResult(begun, await parts.runs.resume({ tenant, created_by, parameters, ...rest }))
   },
 })
-
-function notFound(id: string): Error {
-  return serverError('gateway.not_found', `run not found: ${id}`)
-}
 
 export const runMethods = [start, list, show, stop, resume] as const

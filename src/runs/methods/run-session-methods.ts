@@ -1,30 +1,15 @@
 import { serverError } from '../../engine/core/errors/server-errors.ts'
-import { looseObject, nullable, numeric } from '../../engine/core/schema/more-schemas.ts'
-import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
+import { looseObject, nullable } from '../../engine/core/schema/more-schemas.ts'
+import { schema } from '../../engine/core/schema/schema.ts'
 import { isoTime } from '../../engine/core/values/clock.ts'
 import { defineCall, defineSubscription } from '../../methods/method.ts'
-import { pageFields, requestedPage, shortText } from '../../methods/method-fields.ts'
+import { found, pageFields, requestedPage, shortText } from '../../methods/method-fields.ts'
 import type { MethodParts } from '../../methods/method-parts.ts'
+import { rowFields, toResult } from '../../methods/row-fields.ts'
 import { findResult, MESSAGES_EVENT, noResult } from '../run-events.ts'
-import type { RunEventRow, RunSessionRow } from '../stored/run-tables.ts'
+import { type RunEventRow, type RunSessionRow, runSessions } from '../stored/run-tables.ts'
 
-const session = schema.object({
-  session_id: schema.text(),
-  status: schema.choice(['pending', 'running', 'idle', 'finished', 'failed', 'stopped']),
-  agent_name: nullable(schema.text()),
-  project_dir: nullable(schema.text()),
-  parent_session_id: nullable(schema.text()),
-  executor_session_id: nullable(schema.text()),
-  executor_profile: nullable(schema.text()),
-  hostname: nullable(schema.text()),
-  created_by: schema.text(),
-  created_at: numeric(),
-  last_resumed_at: nullable(numeric()),
-})
-
-function toSession({ tenant_id: _, ...row }: RunSessionRow): SchemaType<typeof session> {
-  return row
-}
+const session = schema.object(rowFields(runSessions, ['tenant_id']))
 
 /** An event with its own fields next to the common ones, as the original has them. */
 const event = looseObject({
@@ -58,7 +43,7 @@ const list = defineCall({
   async run({ params, caller, parts }) {
     const { cursor, limit, ...filter } = params
     const page = await parts.store.listRunSessions(caller.tenant, filter, requestedPage(params))
-    return { sessions: page.rows.map(toSession), nextCursor: page.nextCursor }
+    return { sessions: page.rows.map((row) => toResult(session, row)), nextCursor: page.nextCursor }
   },
 })
 
@@ -71,7 +56,7 @@ const show = defineCall({
   result: schema.object({ session }),
   needs: ['store'],
   async run({ params, caller, parts }) {
-    return { session: toSession(await requireSession(parts.store, caller.tenant, params.session_id)) }
+    return { session: toResult(session, await requireSession(parts.store, caller.tenant, params.session_id)) }
   },
 })
 
@@ -173,7 +158,7 @@ const tail = defineSubscription({
     const { rows } = await store.listRunSessions(caller.tenant, filter, { limit: SESSIONS_AT_START })
     const { session_id: only } = params
     const shown = rows.filter((row) => only === undefined || row.session_id === only)
-    return { event: 'init', data: { sessions: shown.map(toSession) } }
+    return { event: 'init', data: { sessions: shown.map((row) => toResult(session, row)) } }
   },
   async run({ params, caller, parts: { store } }) {
     const { cursor, limit } = { cursor: undefined, ...requestedPage(params) }
@@ -219,9 +204,7 @@ async function requireSession(
   tenant: string,
   id: string,
 ): Promise<RunSessionRow> {
-  const row = await store.findRunSession(tenant, id)
-  if (row === undefined) throw serverError('gateway.not_found', `session not found: ${id}`)
-  return row
+  return found(await store.findRunSession(tenant, id), 'session', id)
 }
 
 export const runSessionMethods = [list, show, events, result, remove, tail] as const

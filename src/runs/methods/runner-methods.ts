@@ -1,14 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { Caller } from '../../access/caller.ts'
 import { isHookError } from '../../engine/core/errors/error.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
 import { checked, looseObject, numeric, shortList } from '../../engine/core/schema/more-schemas.ts'
 import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { defineCall } from '../../methods/method.ts'
-import { jsonObject, shortText } from '../../methods/method-fields.ts'
+import { found, jsonObject, shortText } from '../../methods/method-fields.ts'
+import { rowFields, toResult } from '../../methods/row-fields.ts'
 import { findDefinition } from '../blueprints/builtin-blueprints.ts'
-import type { RunnerRow, RunReport } from '../stored/run-tables.ts'
+import type { Coordinator, RunnerReport } from '../coordinator.ts'
+import { type RunReport, runners } from '../stored/run-tables.ts'
 import { runDetail, toRunDetail } from './run-methods.ts'
 
 /** Runners see the parameters of runs and decide their results, so the token of an agent is not enough. */
@@ -24,23 +26,7 @@ const offer = {
     require_matching_tags: schema.boolean('Take only runs that demand one of the tags.'),
   }),
 }
-const runner = schema.object({
-  runner_id: schema.text(),
-  hostname: schema.text(),
-  project_dir: schema.text(),
-  executor_profile: schema.text(),
-  executor_type: schema.text(),
-  tags: schema.list(schema.text()),
-  require_matching_tags: schema.boolean(),
-  registered_by: schema.text(),
-  registered_at: numeric(),
-  last_seen_at: numeric(),
-  is_leaving: schema.boolean(),
-})
-
-function toRunner({ tenant_id: _, ...row }: RunnerRow): SchemaType<typeof runner> {
-  return row
-}
+const runner = schema.object(rowFields(runners, ['tenant_id']))
 
 const register = defineCall({
   name: 'runners.register',
@@ -125,7 +111,8 @@ const list = defineCall({
   result: schema.object({ runners: schema.list(runner) }),
   needs: ['store'],
   async run({ caller, parts }) {
-    return { runners: (await parts.store.listRunners(caller.tenant)).map(toRunner) }
+    const rows = await parts.store.listRunners(caller.tenant)
+    return { runners: rows.map((row) => toResult(runner, row)) }
   },
 })
 
@@ -201,11 +188,15 @@ const remove = defineCall({
   result: ok,
   needs: ['store'],
   async run({ params, caller, parts }) {
-    if (!(await parts.store.removeRunner(caller.tenant, params.runner_id)))
-      throw serverError('gateway.not_found', `runner not found: ${params.runner_id}`)
+    found(await parts.store.removeRunner(caller.tenant, params.runner_id), 'runner', params.runner_id)
     return { ok: true }
   },
 })
+
+async function tell(runs: Coordinator, report: RunnerReport): Promise<SchemaType<typeof ok>> {
+  await runs.report(report)
+  return { ok: true }
+}
 
 const started = defineCall({
   name: 'runners.started',
@@ -215,13 +206,12 @@ const started = defineCall({
   params: schema.object({ run_id, runner_id, executor_session_id: schema.optional(shortText()) }),
   result: ok,
   needs: ['runs'],
-  async run({ params: { run_id, runner_id, ...rest }, caller, parts }) {
-    await parts.runs.report({
-      ...holderOf(caller, { run_id, runner_id }),
-      report: { report: 'started', ...rest },
-    })
-    return { ok: true }
-  },
+  run: ({ params: { executor_session_id, ...holder }, caller: { tenant }, parts: { runs } }) =>
+    tell(runs, {
+      tenant,
+      ...holder,
+      report: { report: 'started', ...definedFields({ executor_session_id }) },
+    }),
 })
 
 const completed = defineCall({
@@ -237,11 +227,9 @@ const completed = defineCall({
   }),
   result: ok,
   needs: ['runs'],
-  async run({ params: { run_id, runner_id, session_status }, caller, parts }) {
-    const session = session_status === undefined ? {} : { session_status }
-    const report: RunReport = { report: 'ended', status: 'completed', ...session }
-    await parts.runs.report({ ...holderOf(caller, { run_id, runner_id }), report })
-    return { ok: true }
+  run({ params: { status: _, session_status, ...holder }, caller: { tenant }, parts: { runs } }) {
+    const report: RunReport = { report: 'ended', status: 'completed', ...definedFields({ session_status }) }
+    return tell(runs, { tenant, ...holder, report })
   },
 })
 
@@ -258,11 +246,8 @@ const failed = defineCall({
   }),
   result: ok,
   needs: ['runs'],
-  async run({ params: { run_id, runner_id, ...why }, caller, parts }) {
-    const report: RunReport = { report: 'ended', status: 'failed', ...why }
-    await parts.runs.report({ ...holderOf(caller, { run_id, runner_id }), report })
-    return { ok: true }
-  },
+  run: ({ params: { run_id, runner_id, ...why }, caller: { tenant }, parts: { runs } }) =>
+    tell(runs, { tenant, run_id, runner_id, report: { report: 'ended', status: 'failed', ...why } }),
 })
 
 const stopped = defineCall({
@@ -273,11 +258,8 @@ const stopped = defineCall({
   params: schema.object({ run_id, runner_id, signal: schema.optional(shortText()) }),
   result: ok,
   needs: ['runs'],
-  async run({ params: { run_id, runner_id }, caller, parts }) {
-    const report: RunReport = { report: 'ended', status: 'stopped' }
-    await parts.runs.report({ ...holderOf(caller, { run_id, runner_id }), report })
-    return { ok: true }
-  },
+  run: ({ params: { signal: _, ...holder }, caller: { tenant }, parts: { runs } }) =>
+    tell(runs, { tenant, ...holder, report: { report: 'ended', status: 'stopped' } }),
 })
 
 /** Names that the coordinator writes itself. */
@@ -307,8 +289,9 @@ const events = defineCall({
   result: schema.object({ stored: schema.integer(0, MAX_EVENTS) }),
   needs: ['runs'],
   async run({ params, caller, parts }) {
-    await parts.runs.addEvents(holderOf(caller, params), params.events)
-    return { stored: params.events.length }
+    const { events: added, ...holder } = params
+    await parts.runs.addEvents({ tenant: caller.tenant, ...holder }, added)
+    return { stored: added.length }
   },
 })
 
@@ -321,17 +304,11 @@ const spend = defineCall({
   result: ok,
   needs: ['runs'],
   async run({ params, caller, parts }) {
-    await parts.runs.spendTokens(holderOf(caller, params), params.tokens)
+    const { tokens, ...holder } = params
+    await parts.runs.spendTokens({ tenant: caller.tenant, ...holder }, tokens)
     return { ok: true }
   },
 })
-
-function holderOf(
-  { tenant }: Caller,
-  { run_id, runner_id }: { readonly run_id: string; readonly runner_id: string },
-) {
-  return { tenant, run_id, runner_id }
-}
 
 // biome-ignore format: one line per group
 export const runnerMethods = [

@@ -1,5 +1,4 @@
 import type { RunnableAgent } from '../../engine/core/coding-agents.ts'
-import { HookError } from '../../engine/core/errors/error.ts'
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
 import type { Clock } from '../../engine/core/values/clock.ts'
@@ -7,11 +6,11 @@ import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { parseJson } from '../../safe/json.ts'
 import { type LiveEnd, LiveProcess } from '../../safe/process/live-process.ts'
 import { redact } from '../../safe/secrets/redact.ts'
-import { type Blueprint, checkOutput } from '../blueprints/blueprint.ts'
+import type { Blueprint } from '../blueprints/blueprint.ts'
 import type { ExecutorSettings } from '../executor.ts'
 import type { NewSessionEvent, RunResult } from '../run-events.ts'
 import { type CliAgent, type CliFact, type CliTask, cliAgentTable } from './cli-agents.ts'
-import { environmentOf, type RunOrder } from './execute-command.ts'
+import { environmentOf, type RunOrder, readJsonResult } from './execute-command.ts'
 
 const LIMITS = { maxBytes: 1_048_576, maxDepth: 128, maxKeys: 100_000 }
 
@@ -162,20 +161,6 @@ const fence = /^```(?:json)?\s*\n([\s\S]*?)\n```\s*$/
 
 function readCliResult(blueprint: Blueprint, text: string): RunResult {
   if (blueprint.output_schema === undefined) return { result_text: text, result_data: null }
-  const result_data = parseAnswer(fence.exec(text.trim())?.[1] ?? text)
-  const [violation] = checkOutput(blueprint, result_data)
-  if (violation === undefined) return { result_text: null, result_data }
-  throw handlerError(
-    'agent.output_schema',
-    `the result does not fit output_schema: ${violation.path || 'it'} ${violation.message}`,
-  )
-}
-
-function parseAnswer(text: string): unknown {
-  try {
-    return parseJson(text, LIMITS)
-  } catch (thrown) {
-    const why = thrown instanceof HookError ? thrown.message : 'it cannot be read'
-    throw handlerError('agent.output_schema', `the agent answered with something that is not JSON: ${why}`)
-  }
+  const json = fence.exec(text.trim())?.[1] ?? text
+  return readJsonResult(blueprint, json, { limits: LIMITS, source: 'the agent answered with something' })
 }

@@ -1,6 +1,6 @@
 import { HookError } from '../../engine/core/errors/error.ts'
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
-import { parseJson } from '../../safe/json.ts'
+import { type JsonOptions, parseJson } from '../../safe/json.ts'
 import { assertPinnedFiles, type PinnedFile } from '../../safe/pinned-file.ts'
 import { childEnvironment } from '../../safe/process/child-environment.ts'
 import type { ProcessResult, ProcessSpec } from '../../safe/process/process-spec.ts'
@@ -72,20 +72,27 @@ export function environmentOf(
 
 function readResult(blueprint: Blueprint, stdout: string): RunResult {
   if (answersWithText(blueprint)) return { result_text: stdout.trimEnd(), result_data: null }
-  const result_data = parseResult(stdout)
-  const [violation] = checkOutput(blueprint, result_data)
-  if (violation === undefined) return { result_text: null, result_data }
-  throw handlerError(
-    'agent.output_schema',
-    `the result does not fit output_schema: ${violation.path || 'it'} ${violation.message}`,
-  )
+  return readJsonResult(blueprint, stdout, { limits: LIMITS, source: 'the command printed a result' })
 }
 
-function parseResult(stdout: string): unknown {
-  try {
-    return parseJson(stdout, LIMITS)
-  } catch (thrown) {
-    const why = thrown instanceof HookError ? thrown.message : 'it cannot be read'
-    throw handlerError('agent.output_schema', `the command printed a result that is not JSON: ${why}`)
+/** The result of a run that answers with JSON. */
+export function readJsonResult(
+  blueprint: Blueprint,
+  text: string,
+  { limits, source }: { readonly limits: JsonOptions; readonly source: string },
+): RunResult {
+  const result_data = parseResult()
+  const [violation] = checkOutput(blueprint, result_data)
+  if (violation === undefined) return { result_text: null, result_data }
+  const problem = `${violation.path || 'it'} ${violation.message}`
+  throw handlerError('agent.output_schema', `the result does not fit output_schema: ${problem}`)
+
+  function parseResult(): unknown {
+    try {
+      return parseJson(text, limits)
+    } catch (thrown) {
+      const why = thrown instanceof HookError ? thrown.message : 'it cannot be read'
+      throw handlerError('agent.output_schema', `${source} that is not JSON: ${why}`)
+    }
   }
 }

@@ -47,11 +47,9 @@ export interface RunExecution {
   spendTokens(count: number): Promise<void>
 }
 
-type PolledRun = RunOrder & { readonly blueprint: Readonly<Record<string, unknown>> }
-
 /** Executes a run and returns its result. Rejects if it fails, is stopped, or takes too long. */
 export async function executeRun(
-  run: PolledRun,
+  run: RunOrder & { readonly blueprint: Readonly<Record<string, unknown>> },
   means: RunnerMeans,
   execution: RunExecution,
 ): Promise<RunResult> {

@@ -16,25 +16,25 @@ export interface RunnerGateway {
   ): Promise<{ readonly runner_id: string; readonly heartbeat_interval_seconds: number }>
   /** Without `takes_runs`, waits only for sessions to stop. */
   poll(runner: string, takesRuns: boolean, signal: AbortSignal): Promise<PolledOrder>
-  heartbeat(runner: string): Promise<void>
+  heartbeat(runner: string): Promise<unknown>
   /** Repeated with the executor's own id of the session, once that is known. */
-  started(runner: string, run: string, executorSession?: string): Promise<void>
-  events(runner: string, run: string, events: readonly NewSessionEvent[]): Promise<void>
+  started(runner: string, run: string, executorSession?: string): Promise<unknown>
+  events(runner: string, run: string, events: readonly NewSessionEvent[]): Promise<unknown>
   /** The executor's own id of a session; undefined if it has none yet. */
   executorSession(session: string): Promise<string | undefined>
   /** The messages of a model that the runs of a session kept. */
   messages(session: string): Promise<readonly StoredMessages[]>
   /** Charges tokens of a run. Rejects with `prompt.budget` if nothing is left. */
-  spend(runner: string, run: string, tokens: number): Promise<void>
+  spend(runner: string, run: string, tokens: number): Promise<unknown>
   /** Stores the result, then reports the end. */
-  completed(runner: string, run: string, result: RunResult): Promise<void>
+  completed(runner: string, run: string, result: RunResult): Promise<unknown>
   failed(
     runner: string,
     run: string,
     failure: { readonly error: string; readonly timed_out: boolean },
-  ): Promise<void>
-  stopped(runner: string, run: string): Promise<void>
-  leave(runner: string): Promise<void>
+  ): Promise<unknown>
+  stopped(runner: string, run: string): Promise<unknown>
+  leave(runner: string): Promise<unknown>
 }
 
 export interface PolledOrder {
@@ -167,10 +167,11 @@ export function startRunner(options: RunnerOptions): Runner {
   }
 
   /** Repeats a report until the gateway has it, or says that the run is no longer ours: heartbeats keep the run until then. */
-  async function repeatReport(report: () => Promise<void>): Promise<void> {
+  async function repeatReport(report: () => Promise<unknown>): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await report()
+        await report()
+        return
       } catch (thrown) {
         const isGivenUp = stopping.signal.aborted && attempt >= MAX_ATTEMPTS
         if (!isTransient(thrown) || isGivenUp) throw thrown

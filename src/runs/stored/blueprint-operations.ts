@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { namedOperations } from '../../database/named-operations.ts'
 import { inTenant, type Tx } from '../../database/operation.ts'
 import { find, insert, listRows, removeRow, update } from '../../database/rows.ts'
 import { bumpDefinitionVersions } from '../../stored-hooks/hook-operations.ts'
@@ -9,7 +10,6 @@ import {
   type BlueprintRow,
   blueprints,
   type NewBlueprint,
-  type RunHookRow,
   runHooks,
 } from './run-tables.ts'
 
@@ -78,31 +78,12 @@ async function replaceHooks(tx: Tx, { tenant, name, hooks, now }: HookReplacemen
   if (stored.size > 0 || hooks.length > 0) await bumpDefinitionVersions(tx, [tenant])
 }
 
+const ofRunHooks = namedOperations(runHooks)
+
 /** The named hooks that blueprints refer to. */
 export const runHookOperations = {
-  /** Creates the hook if `isNew`, else replaces it. Undefined if it exists already, or does not exist. */
-  saveRunHook: inTenant(
-    async (
-      tx,
-      tenant: string,
-      { name, definition }: Pick<RunHookRow, 'name' | 'definition'>,
-      isNew: boolean,
-      now?: number,
-    ) => {
-      const key = { tenant_id: tenant, name }
-      const change = { definition, updated_at: tx.now(now) }
-      if (isNew) return insert(tx, runHooks, { ...key, ...change, created_at: tx.now(now) }, 'keep')
-      return (await update(tx, runHooks, key, change))[0]
-    },
-  ),
-
-  findRunHook: inTenant((tx, tenant: string, name: string) =>
-    find(tx, runHooks, { tenant_id: tenant, name }),
-  ),
-
-  listRunHooks: inTenant((tx, tenant: string) => listRows(tx, runHooks, { tenant_id: tenant }, ['name'])),
-
-  deleteRunHook: inTenant((tx, tenant: string, name: string) =>
-    removeRow(tx, runHooks, { tenant_id: tenant, name }),
-  ),
+  saveRunHook: ofRunHooks.save,
+  findRunHook: ofRunHooks.find,
+  listRunHooks: ofRunHooks.list,
+  deleteRunHook: ofRunHooks.remove,
 }

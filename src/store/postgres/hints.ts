@@ -3,6 +3,7 @@ import { APPROVAL_HINT_CHANNEL } from '../../approvals/stored/approval-tables.ts
 import { connectionConfig } from '../../database/postgres/connection-pool.ts'
 import type { Log } from '../../engine/core/records/sink.ts'
 import { type Clock, systemClock, type Ticker } from '../../engine/core/values/clock.ts'
+import { createListeners } from '../../engine/core/values/listeners.ts'
 import { RUN_HINT_CHANNEL } from '../../runs/stored/run-tables.ts'
 import { HINT_CHANNEL } from '../../stored-hooks/hook-tables.ts'
 import type { Store } from '../store.ts'
@@ -21,18 +22,9 @@ export interface Hints {
 
 /** Listens for changes on other nodes. After a reconnect it calls the listeners too, because a hint may be lost. */
 export function listenForHints(url: string, log: Log, clock: Clock = systemClock): Hints {
-  const listeners = new Set<() => void>()
-  const runListeners = new Set<(tenant: string | undefined) => void>()
-  const notify = () => {
-    for (const listener of listeners) listener()
-  }
-  const notifyRuns = (tenant?: string) => {
-    for (const listener of runListeners) listener(tenant)
-  }
-  const approvalListeners = new Set<(approvalId: string | undefined) => void>()
-  const notifyApprovals = (approvalId?: string) => {
-    for (const listener of approvalListeners) listener(approvalId)
-  }
+  const definitions = createListeners()
+  const runs = createListeners<string | undefined>()
+  const approvals = createListeners<string | undefined>()
   let closed = false
   let client: pg.Client | undefined
   let timer: Ticker | undefined
@@ -60,9 +52,9 @@ export function listenForHints(url: string, log: Log, clock: Clock = systemClock
     next.on('error', (error) => reconnect(next, error))
     next.on('end', () => reconnect(next, 'the connection ended'))
     next.on('notification', ({ channel, payload }) => {
-      if (channel === RUN_HINT_CHANNEL) notifyRuns(payload)
-      else if (channel === APPROVAL_HINT_CHANNEL) notifyApprovals(payload)
-      else notify()
+      if (channel === RUN_HINT_CHANNEL) void runs.notify(payload)
+      else if (channel === APPROVAL_HINT_CHANNEL) void approvals.notify(payload)
+      else void definitions.notify()
     })
     try {
       await next.connect()
@@ -73,9 +65,9 @@ export function listenForHints(url: string, log: Log, clock: Clock = systemClock
     }
     delay = MIN_DELAY_MS
     every(PING_MS, () => next.query('select 1').catch((error: unknown) => reconnect(next, error)))
-    notify()
-    notifyRuns()
-    notifyApprovals()
+    void definitions.notify()
+    void runs.notify(undefined)
+    void approvals.notify(undefined)
   }
   const start = () => {
     timer?.stop()
@@ -84,18 +76,9 @@ export function listenForHints(url: string, log: Log, clock: Clock = systemClock
 
   start()
   return {
-    on(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    onRun(listener) {
-      runListeners.add(listener)
-      return () => runListeners.delete(listener)
-    },
-    onApproval(listener) {
-      approvalListeners.add(listener)
-      return () => approvalListeners.delete(listener)
-    },
+    on: definitions.on,
+    onRun: runs.on,
+    onApproval: approvals.on,
     async close() {
       closed = true
       timer?.stop()

@@ -1,6 +1,4 @@
 import type pg from 'pg'
-import { roles } from '../../access/tenant-tables.ts'
-import { readUnion } from '../../database/column-values.ts'
 import type { ConnectionPool } from '../../database/postgres/connection-pool.ts'
 import { nowOr, toParameter } from '../../database/postgres/postgres-dialect.ts'
 import { isConflict, retryOnConflict } from '../../database/postgres/postgres-error.ts'
@@ -25,24 +23,10 @@ export function postgresStatements(
     tailEvents: tailEventsBySnapshot(pools.app, secrets),
     definitionChanges: readDefinitionChanges(pools.system),
     takeGuards: takeGuards(pools.app),
-    findToken: findToken(pools.system),
     takeRun: takeInBatches(takeRunsLocked(pools.app), { size: 16, width: 2 }),
     appendGroup: (group) => appendGroup(pools.system, group),
     writeGroup: (group) => writeGroup(pools.system, group),
     ...deliveryClaims(pools.system, secrets),
-  }
-}
-
-/** Every request starts with this query, so it is prepared by name. */
-function findToken(pool: ConnectionPool): DialectStatements['findToken'] {
-  return async (hash) => {
-    const { rows } = await pool.query({
-      name: 'find_token',
-      text: 'select id, tenant_id, name, role, agent_id, created_at, expires_at from tokens where hash = $1',
-      values: [hash],
-    })
-    const row = rows[0]
-    return row && { ...row, role: readUnion(roles, row.role) }
   }
 }
 

@@ -1,18 +1,10 @@
 /** The prepared statements of the SQLite store: what runs with every dispatch, without a query builder. */
 import type { DatabaseSync } from 'node:sqlite'
-import { roles } from '../../access/tenant-tables.ts'
-import { readUnion } from '../../database/column-values.ts'
 import { invalidCursor, type Page } from '../../database/page-cursor.ts'
 import { type RowCodec, rowCodec } from '../../database/row-codec.ts'
 import type { DialectStatements } from '../../database/sql-database.ts'
 import type { Mutex } from '../../database/sqlite/mutex.ts'
-import {
-  numberColumn,
-  numberColumnOrNull,
-  prepareTransaction,
-  textColumn,
-  textColumnOrNull,
-} from '../../database/sqlite/prepared-statement.ts'
+import { numberColumn, prepareTransaction, textColumn } from '../../database/sqlite/prepared-statement.ts'
 import { sqliteCodec } from '../../database/sqlite/sqlite-dialect.ts'
 import { sqliteStoreError } from '../../database/sqlite/sqlite-error.ts'
 import { prepareDeliveryClaims } from '../../deliveries/sqlite-delivery-claims.ts'
@@ -49,7 +41,6 @@ export function prepareStatements(database: DatabaseSync, secrets: Secrets, mute
     claimDeliveries: locked(deliveries.claim),
     endDeliveries: locked(deliveries.end),
     takeGuards: locked(prepareTakeGuards(database)),
-    findToken: locked(prepareFindToken(database)),
     definitionChanges: locked(prepareDefinitionChanges(database)),
     tail: locked(prepareTail(database, secrets)),
     tailEvents: locked(prepareTailEvents(database, secrets)),
@@ -89,26 +80,6 @@ function prepareTakeGuards(database: DatabaseSync): SyncStatement<'takeGuards'> 
       if (passes.every((pass) => pass.pass)) for (const request of requests) arm(tenant, request, now)
       return passes
     })
-}
-
-function prepareFindToken(database: DatabaseSync): SyncStatement<'findToken'> {
-  const select = database.prepare(
-    'select id, tenant_id, name, role, agent_id, created_at, expires_at from tokens where hash = ?',
-  )
-  return (hash) => {
-    const row = select.get(hash)
-    return (
-      row && {
-        id: textColumn(row.id),
-        tenant_id: textColumn(row.tenant_id),
-        name: textColumn(row.name),
-        role: readUnion(roles, row.role),
-        agent_id: textColumnOrNull(row.agent_id),
-        created_at: numberColumn(row.created_at),
-        expires_at: numberColumnOrNull(row.expires_at),
-      }
-    )
-  }
 }
 
 /** Only one process writes, so every change up to the highest stamp is visible. */

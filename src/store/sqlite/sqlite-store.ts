@@ -21,15 +21,13 @@ const workerEntry = new URL(
   import.meta.url,
 )
 
-interface SqliteOptions {
+/** Opens the embedded store: one file, and one worker thread that accesses it. */
+export async function openSqliteStore(options: {
   readonly file: string
   readonly keyring: Keyring
   readonly log?: Log
   readonly clock?: Clock
-}
-
-/** Opens the embedded store: one file, and one worker thread that accesses it. */
-export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+}): Promise<Store> {
   const { file, keyring, log, clock = systemClock } = options
   // Only this process uses the file, so its own elapsed time measures windows.
   const worker = new WorkerConnection({ file, keyring }, log, steadyTime(clock))

@@ -3,12 +3,13 @@ import type { Caller } from '../../access/caller.ts'
 import { MASTER_TENANT } from '../../access/tenant-tables.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
 import { readChecked } from '../../engine/core/schema/read-checked.ts'
+import { found } from '../../methods/method-fields.ts'
 import type { HookParts } from '../../methods/method-parts.ts'
 import type { HookRow } from '../hook-tables.ts'
 import { toDefinition } from '../snapshots/definition.ts'
 import { type CompleteHook, completeHook, sealHook } from './complete-hook.ts'
 import { findHookByIdOrName } from './find-hook.ts'
-import { gatewayOwnedFields, type HookInput, hookInput } from './hook-input.ts'
+import { type HookInput, hookInput, withoutOwnedFields } from './hook-input.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -35,9 +36,7 @@ export async function updateHook(
   caller: Caller,
   parts: HookParts,
 ): Promise<{ hookId: string }> {
-  const updates = Object.fromEntries(
-    Object.entries(given).filter(([key]) => !Object.hasOwn(gatewayOwnedFields, key)),
-  )
+  const updates: Fields = withoutOwnedFields(given)
   if (Object.keys(updates).length === 0)
     throw serverError('gateway.request', 'updates are required', { hint: 'Name the fields to change.' })
   // Removing `enabled` would mean true, and a tripped hook must not be enabled by leaving a field out.
@@ -48,9 +47,9 @@ export async function updateHook(
     const hook = merged(row, updates, caller, parts)
     const { tenant_id: tenant, ...definition } = hook
     const change = { version: row.version, hook: definition }
-    const saved = await parts.store.updateHook(tenant, row.id, change, parts.clock.now())
-    if (saved === 'missing') throw notFound(hookId)
-    if (saved === 'stale') continue
+    const outcome = await parts.store.updateHook(tenant, row.id, change, parts.clock.now())
+    if (outcome === 'stale') continue
+    const saved = found(outcome, 'hook', hookId)
     // Only enabling a hook clears the trips of its breaker. Any tenant may have tripped a global hook.
     const mayBeTripped = row.disabled_reason !== undefined || row.scope === 'global'
     if (updates.enabled === true && mayBeTripped) await toggleHook(row, true, parts)
@@ -68,8 +67,7 @@ export async function toggleHook(
   parts: HookParts,
 ): Promise<{ hookId: string; enabled: boolean }> {
   const switched = await parts.store.toggleHook(tenant_id, id, { enabled }, parts.clock.now())
-  if (switched === 'missing') throw notFound(id)
-  await parts.changed(tenant_id, { hookId: id, row: switched })
+  await parts.changed(tenant_id, { hookId: id, row: found(switched, 'hook', id) })
   return { hookId: id, enabled }
 }
 
@@ -80,15 +78,15 @@ export async function deleteHook(
 ): Promise<{ hookId: string }> {
   const row = await reachableHook(hookId, caller, parts)
   if (row.source !== 'user') throw readOnly(row)
-  if (!(await parts.store.deleteHook(row.tenant_id, row.id))) throw notFound(hookId)
+  found(await parts.store.deleteHook(row.tenant_id, row.id), 'hook', hookId)
   await parts.changed(row.tenant_id, { hookId: row.id })
   return { hookId: row.id }
 }
 
 /** A hook that this caller may change. Others get "not found", although they can read global hooks. */
 export async function reachableHook(hookId: string, caller: Caller, parts: HookParts): Promise<HookRow> {
-  const row = await findHookByIdOrName(parts.store, caller.tenant, hookId)
-  if (row === undefined || (row.tenant_id === MASTER_TENANT && !caller.master)) throw notFound(hookId)
+  const named = await findHookByIdOrName(parts.store, caller.tenant, hookId)
+  const row = found(named?.tenant_id === MASTER_TENANT && !caller.master ? undefined : named, 'hook', hookId)
   // A tenant cannot unlock what is locked for it.
   if (row.locked && !caller.master)
     throw serverError('auth.scope', 'a locked hook is changed from the master scope only')
@@ -135,8 +133,4 @@ function readOnly({ source, name }: HookRow): Error {
       hint: 'Change the hooks of the blueprint; here you can only switch it on and off.',
     })
   return serverError('gateway.builtin', 'builtin hooks are read-only except for the enabled toggle')
-}
-
-function notFound(hookId: string): Error {
-  return serverError('gateway.not_found', `hook not found: ${hookId}`)
 }

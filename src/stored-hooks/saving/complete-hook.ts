@@ -13,7 +13,7 @@ import { resolveCatalogueName } from '../../hook-files/read/read-hook-file.ts'
 import type { HookParts } from '../../methods/method-parts.ts'
 import { sealConfig, unmaskConfig } from '../../secrets/config-secrets.ts'
 import type { HookRow } from '../hook-tables.ts'
-import type { HookInput } from './hook-input.ts'
+import { type HookInput, withoutOwnedFields } from './hook-input.ts'
 
 const DEFAULT_TIMEOUT_MS = 5_000
 const MAX_TIMEOUT_MS = 10_000
@@ -82,22 +82,6 @@ export function sealHook(hook: CompleteHook, parts: HookParts): CompleteHook {
   const sealed = { ...hook, config }
   assertLoadable(sealed, parts)
   return sealed
-}
-
-function withoutOwnedFields(given: HookInput) {
-  const {
-    id: _id,
-    tenant_id: _tenant,
-    source: _source,
-    version: _version,
-    created_by: _by,
-    created_at: _at,
-    updated_at: _updated,
-    disabled_reason: _reason,
-    tripped_by: _failure,
-    ...rest
-  } = given
-  return rest
 }
 
 function readScope(scope: string): HookRow['scope'] {

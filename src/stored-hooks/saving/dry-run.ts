@@ -7,41 +7,12 @@ import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
-import type { ConditionTerm } from '../../engine/match/cel/condition-terms.ts'
 import { createEffectsReader } from '../../engine/match/effects/call-effects.ts'
 import { explainMatch } from '../../engine/match/explain-match.ts'
 import { compileMatcher } from '../../engine/match/matcher.ts'
 import type { HookParts } from '../../methods/method-parts.ts'
+import type { DryRun, SampleEvent } from '../hook-test-methods.ts'
 import { explainTerms } from './explain-conditions.ts'
-
-/** An event in the format of the test panel and of older clients. Further keys become part of the payload. */
-export interface SampleEvent {
-  readonly toolName?: string
-  readonly toolInput?: Readonly<Record<string, unknown>>
-  readonly rawInput?: string
-  readonly sessionId?: string
-  readonly agentId?: string
-  readonly depth?: number
-}
-
-export interface DryRun {
-  readonly decision: Execution['decision']
-  readonly matched: boolean
-  readonly matcherMatched?: boolean
-  readonly celResult?: boolean
-  readonly terms?: readonly ConditionTerm[]
-  readonly durationMs: number
-  readonly stdout: string
-  readonly stderr: string
-  readonly statusCode?: number
-  readonly exitCode?: number
-  readonly reason: string
-  readonly updatedInput?: unknown
-  readonly error?: string
-  readonly code?: string
-  readonly hint?: string
-  readonly trace: Trace
-}
 
 /** Runs one hook alone, matcher first, with handlers that count and charge nothing. Writes nothing. */
 export async function dryRun(

@@ -35,3 +35,9 @@ export const hookInput = schema.object(
 )
 
 export type HookInput = SchemaType<typeof hookInput>
+
+export function withoutOwnedFields<T extends object>(given: T): Omit<T, keyof typeof gatewayOwnedFields> {
+  const own = Object.entries(given).filter(([name]) => !Object.hasOwn(gatewayOwnedFields, name))
+  // `fromEntries` forgets the names.
+  return Object.fromEntries(own) as Omit<T, keyof typeof gatewayOwnedFields>
+}

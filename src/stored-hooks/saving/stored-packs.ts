@@ -6,19 +6,11 @@ import { type Pack, type PackHook, packTag } from '../../hook-files/packs/pack.t
 import { resolveCatalogueName } from '../../hook-files/read/read-hook-file.ts'
 import type { HookParts } from '../../methods/method-parts.ts'
 import type { HookRow } from '../hook-tables.ts'
+import type { StoredPackChange } from '../pack-methods.ts'
 import { createHook, deleteHook, updateHook } from './change-hook.ts'
 import { defaultFields } from './complete-hook.ts'
 import { gatewayOwnedFields } from './hook-input.ts'
 import { packHookId } from './pack-hook-id.ts'
-
-/** What happened to the hooks of a pack, by their ids in the pack. */
-export interface StoredPackChange {
-  readonly added: readonly string[]
-  readonly replaced: readonly string[]
-  /** Hooks that differ from the pack and stay as they are. */
-  readonly kept: readonly string[]
-  readonly removed: readonly string[]
-}
 
 /** How many hooks of a pack a tenant has, and how many of them differ from the pack. */
 export function countStored(pack: Pack, rows: readonly HookRow[], tenant: string) {

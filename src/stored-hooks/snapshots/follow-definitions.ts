@@ -9,13 +9,6 @@ const POLL_MS = 1_000
 /** Without a poll for this long, this node may enforce outdated hooks. */
 const STALE_MS = 10_000
 
-interface FollowOptions {
-  readonly store: Pick<Store, 'definitionChanges' | 'onHint'>
-  readonly snapshots: Pick<Snapshots, 'refresh'>
-  readonly clock: Clock
-  readonly log: Log
-}
-
 /** Follows the changes of other nodes. Notifications make it fast, the poll makes it reliable. */
 export interface DefinitionFollower {
   /** Polls now. Resolves when all changes are in use. */
@@ -26,7 +19,12 @@ export interface DefinitionFollower {
 }
 
 /** Resolves when the current version is known. Load nothing before. */
-export async function followDefinitions(options: FollowOptions): Promise<DefinitionFollower> {
+export async function followDefinitions(options: {
+  readonly store: Pick<Store, 'definitionChanges' | 'onHint'>
+  readonly snapshots: Pick<Snapshots, 'refresh'>
+  readonly clock: Clock
+  readonly log: Log
+}): Promise<DefinitionFollower> {
   const { store, snapshots, clock, log } = options
   let { cursor } = await store.definitionChanges()
   let confirmedAt = clock.elapsed()

@@ -1,4 +1,5 @@
 import { MASTER_TENANT } from '../../access/tenant-tables.ts'
+import { createListeners } from '../../engine/core/values/listeners.ts'
 
 /** What this node changed or noticed, for subscribers that should not wait for the next poll. */
 export interface NodeChanges {
@@ -15,22 +16,16 @@ export interface NodeChanges {
 }
 
 export function createNodeChanges(): NodeChanges {
-  const listeners = new Set<() => void>()
+  const { on, notify } = createListeners()
   const loads = new Map<string, number>()
   const loadsOf = (tenant: string) => loads.get(tenant) ?? 0
-  const notify = () => {
-    for (const listener of listeners) listener()
-  }
   return {
     hookLoads: (tenant) => loadsOf(tenant) + loadsOf(MASTER_TENANT),
-    on(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
+    on,
     notify,
     notifyHookLoad(tenant = MASTER_TENANT) {
       loads.set(tenant, loadsOf(tenant) + 1)
-      notify()
+      void notify()
     },
   }
 }

@@ -10,20 +10,18 @@ import type { MethodParts } from '../../../methods/method-parts.ts'
 import { NO_FOLDER, realFolder, usesHookFiles } from '../../../stored-hooks/snapshots/event-folders.ts'
 import type { Snapshots } from '../../../stored-hooks/snapshots/snapshots.ts'
 
-interface HooksInForceParts {
-  readonly snapshots: Pick<Snapshots, 'of'>
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly edition: Edition
-  readonly handlers: readonly Handler[]
-}
-
 /** Reads the hooks in force from the snapshot that dispatches use. Hook files count in the lite edition only. */
 export function readHooksInForce({
   snapshots,
   env,
   edition,
   handlers,
-}: HooksInForceParts): MethodParts['hooksInForce'] {
+}: {
+  readonly snapshots: Pick<Snapshots, 'of'>
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly edition: Edition
+  readonly handlers: readonly Handler[]
+}): MethodParts['hooksInForce'] {
   const trust = trustStore(trustFile(env))
   return async (tenant, given) => {
     if (!usesHookFiles(tenant, edition))

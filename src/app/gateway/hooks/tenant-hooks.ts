@@ -17,7 +17,7 @@ interface TenantHooksParts {
   readonly host: Host
   readonly settings: Settings
   /** A hook of this tenant was switched off in the store. */
-  changed(tenant: string): Promise<void>
+  changed(tenant: string): Promise<unknown>
   readonly clock: Clock
   readonly log: Log
 }

@@ -6,8 +6,6 @@ import { serverError } from '../../../engine/core/errors/server-errors.ts'
 import { dataFolder } from '../../../hook-files/hook-folders.ts'
 import { writePrivateFile } from '../../../safe/write-private-file.ts'
 
-type Environment = Readonly<Record<string, string | undefined>>
-
 /** The paths of a gateway's data folder. */
 export interface GatewayHome {
   readonly folder: string
@@ -22,7 +20,7 @@ export interface GatewayHome {
   readonly spool: string
 }
 
-export function gatewayHome(env: Environment): GatewayHome {
+export function gatewayHome(env: Readonly<Record<string, string | undefined>>): GatewayHome {
   const folder = dataFolder(env)
   return {
     folder,

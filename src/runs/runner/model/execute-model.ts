@@ -284,13 +284,11 @@ function subAgentTool(agent: RunAgent, { session, agentHooks }: LoopCall) {
 /** Tools that only look need no permission. */
 const withoutPermission: readonly string[] = ['Read'] satisfies readonly ModelToolName[]
 
-interface RunGateParts {
-  readonly permissionFirst: boolean
-  emit(event: NewSessionEvent): void
-}
-
 /** Asks `pre_tool_use` and `permission_request`. The gateway asks people; without one that does, `ask` blocks. */
-function createRunToolGate(agentHooks: AgentHooks, { permissionFirst, emit }: RunGateParts): AiToolGate {
+function createRunToolGate(
+  agentHooks: AgentHooks,
+  { permissionFirst, emit }: { readonly permissionFirst: boolean; emit(event: NewSessionEvent): void },
+): AiToolGate {
   const both = permissionFirst
     ? (['permission_request', 'pre_tool_use'] as const)
     : (['pre_tool_use', 'permission_request'] as const)
