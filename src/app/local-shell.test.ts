@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { dataFolder } from '../hook-files/hook-folders.ts'
 import { lazyAnalyzeShell } from '../load-shell.ts'
 import { localShell } from './local-shell.ts'
 
@@ -62,4 +63,11 @@ test('a pipe is not opened, and a large file is not read', () => {
 test('the analyser of another machine looks at no file', () => {
   writeFileSync(join(cwd, 'clean.sh'), 'rm -rf build\n')
   expect(lazyAnalyzeShell('sh clean.sh', { cwd })).toMatchObject({ opaque: [{ reason: 'script' }] })
+})
+
+test('a line that changes temporary files comes with the folders that are none', () => {
+  const effects = localShell('rm -rf /tmp/x', { cwd, home: '/tmp/ada' })
+  expect(effects.homes).toContain('/tmp/ada')
+  expect(effects.guarded).toContain(dataFolder())
+  expect(localShell('rm -rf build', { cwd: '/srv' }).guarded).toBeUndefined()
 })

@@ -1,7 +1,13 @@
 import { readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
-import type { AnalyzeShell, ShellContext, ShellEffects } from '../engine/core/shell-effects.ts'
+import {
+  type AnalyzeShell,
+  type ShellContext,
+  type ShellEffects,
+  temporaryFolder,
+} from '../engine/core/shell-effects.ts'
+import { dataFolder, trustFile } from '../hook-files/hook-folders.ts'
 import { lazyAnalyzeShell } from '../load-shell.ts'
 
 const MAX_SCRIPT_BYTES = 262_144
@@ -11,7 +17,12 @@ const MAX_LOOKUPS = 1_000
 /** Analyses lines of this machine: it reads scripts that a line runs, and follows symbolic links. */
 export const localShell: AnalyzeShell = (line, context) => {
   const { lookups, ...access } = fileAccess()
-  const effects = lazyAnalyzeShell(line, { home: homedir(), ...access, ...context })
+  const effects = lazyAnalyzeShell(line, {
+    home: homedir(),
+    guarded: guardedFolders,
+    ...access,
+    ...context,
+  })
   return lookups() <= MAX_LOOKUPS ? effects : withLimitMark(effects)
 }
 
@@ -33,6 +44,27 @@ function fileAccess(): FileAccess {
     lookups: () => lookups,
     readFile: (path) => (isAllowed(path) ? readSmallFile(path) : undefined),
     resolveLink: (path) => (isAllowed(path) ? resolveExisting(path) : undefined),
+  }
+}
+
+/** What is mounted into a folder for temporary files is none of them; neither are the files of Hookhelm. */
+function guardedFolders(): readonly string[] {
+  return [dataFolder(), dirname(trustFile()), ...mountsInTemporary()]
+}
+
+/** The places of mounts that the kernel tells. Elsewhere than on Linux none are known. */
+function mountsInTemporary(): readonly string[] {
+  try {
+    return readFileSync('/proc/self/mountinfo', 'utf8')
+      .split('\n')
+      .map((line) =>
+        (line.split(' ')[4] ?? '').replace(/\\([0-7]{3})/g, (_, code: string) =>
+          String.fromCharCode(Number.parseInt(code, 8)),
+        ),
+      )
+      .filter((place) => place.replace(temporaryFolder, '').startsWith('/') && temporaryFolder.test(place))
+  } catch {
+    return []
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ShellContext, ShellEffects } from '../engine/core/shell-effects.ts'
+import { type ShellContext, type ShellEffects, temporaryFolder } from '../engine/core/shell-effects.ts'
 import { commandsInCode } from './commands/command-text.ts'
 import { createEffectRecorder, ShellBudgetExceeded } from './evaluate/effect-recorder.ts'
 import { findControlCharacters } from './evaluate/hidden-characters.ts'
@@ -48,7 +48,19 @@ export function analyzeShell(line: string, context: ShellContext = {}): ShellEff
       0,
     )
   }
-  return followLinks(record.effects(), run)
+  return withFolders(followLinks(record.effects(), run), context)
+}
+
+/** The effects with the folders that a hook may mean, wherever they are. */
+function withFolders(effects: ShellEffects, { home, resolveLink, guarded }: ShellContext): ShellEffects {
+  const changed = [...effects.writes, ...effects.deletes].some(({ path, target = path }) =>
+    [path, target].some((each) => temporaryFolder.test(each)),
+  )
+  return {
+    ...effects,
+    ...(home === undefined ? {} : { homes: [...new Set([home, resolveLink?.(home) ?? home])] }),
+    ...(changed && guarded ? { guarded: guarded() } : {}),
+  }
 }
 
 function firstState({ cwd = '.', env = {} }: ShellContext): ShellState {

@@ -15,6 +15,8 @@ export interface ShellContext {
   readonly readFile?: (path: string) => string | undefined
   /** Where a path leads after its symbolic links; undefined if it cannot be looked up. */
   readonly resolveLink?: (path: string) => string | undefined
+  /** Folders that are not temporary although they may lie in a folder for temporary files: mounts, the data of a gateway. */
+  readonly guarded?: () => readonly string[]
 }
 
 /**
@@ -115,7 +117,14 @@ export interface ShellEffects {
   readonly deletes: readonly FileEffect[]
   readonly hosts: readonly HostEffect[]
   readonly opaque: readonly OpaqueMark[]
+  /** The home folder as `~` names it and where that leads, if it is known. */
+  readonly homes?: readonly string[]
+  /** The folders that are not temporary wherever they lie, if the line changes files in a folder for temporary ones. */
+  readonly guarded?: readonly string[]
 }
+
+/** Files that nobody misses. */
+export const temporaryFolder = /^\/(?:private\/)?(?:var\/)?tmp(?=\/|$)/
 
 /** Returns what a shell line does. It executes nothing and never throws. `analyzeShell` of `hookhelm/shell` is one. */
 export type AnalyzeShell = (line: string, context: ShellContext) => ShellEffects
