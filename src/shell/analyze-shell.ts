@@ -11,6 +11,7 @@ import { runExitTraps } from './evaluate/shell-run.ts'
 import { eitherWay, SESSION_ARGUMENTS, type ShellState } from './evaluate/shell-state.ts'
 import { describeText, knownText, textAsCode, unknownText } from './expand/shell-text.ts'
 import { parseShell } from './parse/parse-shell.ts'
+import { runInstalledFiles } from './special/installed-code.ts'
 
 const MAX_LENGTH = 262_144
 const MAX_DEPTH = 16
@@ -38,8 +39,11 @@ export function analyzeShell(line: string, context: ShellContext = {}): ShellEff
   try {
     const { script, problem } = parseShell(line, dialect)
     if (problem) record.addOpaque(problem.reason, problem.message, problem.at)
-    const { ok, fail } = run.runScript(script, [firstState(context)], { run, dialect, via: [], depth: 0 })
-    runExitTraps(run, 0, [...ok, ...fail, ...run.exits])
+    const frame: ShellFrame = { run, dialect, via: [], depth: 0 }
+    const { ok, fail } = run.runScript(script, [firstState(context)], frame)
+    const ended = [...ok, ...fail, ...run.exits]
+    runExitTraps(run, 0, ended)
+    runInstalledFiles(ended, frame)
   } catch (error) {
     if (!(error instanceof ShellBudgetExceeded || error instanceof RangeError)) throw error
     record.addOpaque(
