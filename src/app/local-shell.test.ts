@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -70,4 +70,22 @@ test('a line that changes temporary files comes with the folders that are none',
   expect(effects.homes).toContain('/tmp/ada')
   expect(effects.guarded).toContain(dataFolder())
   expect(localShell('rm -rf build', { cwd: '/srv' }).guarded).toBeUndefined()
+})
+
+test('what a call writes through a hard link that an earlier call made, it writes to the file', () => {
+  mkdirSync(join(cwd, 'deep'))
+  writeFileSync(join(cwd, '.env'), 'A=1')
+  linkSync(join(cwd, '.env'), join(cwd, 'deep/copy'))
+  const { writes, reads, opaque } = localShell('cat deep/copy; echo x > deep/copy', { cwd })
+  const names = [join(cwd, 'deep/copy'), join(cwd, '.env')]
+  expect([writes, reads].map((files) => files.map(({ path }) => path))).toEqual([names, names])
+  expect(opaque).toEqual([])
+})
+
+test('a hard link whose other name is nowhere near is marked', () => {
+  const other = mkdtempSync(join(tmpdir(), 'hookhelm-local-shell-'))
+  writeFileSync(join(other, '.env'), 'A=1')
+  linkSync(join(other, '.env'), join(cwd, 'copy'))
+  expect(localShell('echo x > copy', { cwd }).opaque).toMatchObject([{ reason: 'path' }])
+  rmSync(other, { recursive: true })
 })
