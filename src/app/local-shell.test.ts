@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { dataFolder } from '../hook-files/hook-folders.ts'
 import { lazyAnalyzeShell } from '../load-shell.ts'
 import { localShell } from './local-shell.ts'
 
@@ -62,4 +63,29 @@ test('a pipe is not opened, and a large file is not read', () => {
 test('the analyser of another machine looks at no file', () => {
   writeFileSync(join(cwd, 'clean.sh'), 'rm -rf build\n')
   expect(lazyAnalyzeShell('sh clean.sh', { cwd })).toMatchObject({ opaque: [{ reason: 'script' }] })
+})
+
+test('a line that changes temporary files comes with the folders that are none', () => {
+  const effects = localShell('rm -rf /tmp/x', { cwd, home: '/tmp/ada' })
+  expect(effects.homes).toContain('/tmp/ada')
+  expect(effects.guarded).toContain(dataFolder())
+  expect(localShell('rm -rf build', { cwd: '/srv' }).guarded).toBeUndefined()
+})
+
+test('what a call writes through a hard link that an earlier call made, it writes to the file', () => {
+  mkdirSync(join(cwd, 'deep'))
+  writeFileSync(join(cwd, '.env'), 'A=1')
+  linkSync(join(cwd, '.env'), join(cwd, 'deep/copy'))
+  const { writes, reads, opaque } = localShell('cat deep/copy; echo x > deep/copy', { cwd })
+  const names = [join(cwd, 'deep/copy'), join(cwd, '.env')]
+  expect([writes, reads].map((files) => files.map(({ path }) => path))).toEqual([names, names])
+  expect(opaque).toEqual([])
+})
+
+test('a hard link whose other name is nowhere near is marked', () => {
+  const other = mkdtempSync(join(tmpdir(), 'hookhelm-local-shell-'))
+  writeFileSync(join(other, '.env'), 'A=1')
+  linkSync(join(other, '.env'), join(cwd, 'copy'))
+  expect(localShell('echo x > copy', { cwd }).opaque).toMatchObject([{ reason: 'path' }])
+  rmSync(other, { recursive: true })
 })

@@ -1,4 +1,4 @@
-import type { ShellContext, ShellEffects } from '../engine/core/shell-effects.ts'
+import { type ShellContext, type ShellEffects, temporaryFolder } from '../engine/core/shell-effects.ts'
 import { commandsInCode } from './commands/command-text.ts'
 import { createEffectRecorder, ShellBudgetExceeded } from './evaluate/effect-recorder.ts'
 import { findControlCharacters } from './evaluate/hidden-characters.ts'
@@ -11,6 +11,7 @@ import { runExitTraps } from './evaluate/shell-run.ts'
 import { eitherWay, SESSION_ARGUMENTS, type ShellState } from './evaluate/shell-state.ts'
 import { describeText, knownText, textAsCode, unknownText } from './expand/shell-text.ts'
 import { parseShell } from './parse/parse-shell.ts'
+import { runInstalledFiles } from './special/installed-code.ts'
 
 const MAX_LENGTH = 262_144
 const MAX_DEPTH = 16
@@ -38,8 +39,11 @@ export function analyzeShell(line: string, context: ShellContext = {}): ShellEff
   try {
     const { script, problem } = parseShell(line, dialect)
     if (problem) record.addOpaque(problem.reason, problem.message, problem.at)
-    const { ok, fail } = run.runScript(script, [firstState(context)], { run, dialect, via: [], depth: 0 })
-    runExitTraps(run, 0, [...ok, ...fail, ...run.exits])
+    const frame: ShellFrame = { run, dialect, via: [], depth: 0 }
+    const { ok, fail } = run.runScript(script, [firstState(context)], frame)
+    const ended = [...ok, ...fail, ...run.exits]
+    runExitTraps(run, 0, ended)
+    runInstalledFiles(ended, frame)
   } catch (error) {
     if (!(error instanceof ShellBudgetExceeded || error instanceof RangeError)) throw error
     record.addOpaque(
@@ -48,7 +52,19 @@ export function analyzeShell(line: string, context: ShellContext = {}): ShellEff
       0,
     )
   }
-  return followLinks(record.effects(), run)
+  return withFolders(followLinks(record.effects(), run), context)
+}
+
+/** The effects with the folders that a hook may mean, wherever they are. */
+function withFolders(effects: ShellEffects, { home, resolveLink, guarded }: ShellContext): ShellEffects {
+  const changed = [...effects.writes, ...effects.deletes].some(({ path, target = path }) =>
+    [path, target].some((each) => temporaryFolder.test(each)),
+  )
+  return {
+    ...effects,
+    ...(home === undefined ? {} : { homes: [...new Set([home, resolveLink?.(home) ?? home])] }),
+    ...(changed && guarded ? { guarded: guarded() } : {}),
+  }
 }
 
 function firstState({ cwd = '.', env = {} }: ShellContext): ShellState {

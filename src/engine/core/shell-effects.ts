@@ -1,6 +1,12 @@
 /** The shells whose grammar the analyser knows. `sh` means dash. */
 export type ShellDialect = 'bash' | 'sh' | 'zsh'
 
+export interface HardLinks {
+  readonly names: readonly string[]
+  /** How many names were not found. */
+  readonly missing: number
+}
+
 /** What the analyser may know about the session in which the line would run. */
 export interface ShellContext {
   /** The folder in which the line runs. Without it, relative paths stay relative to that folder. */
@@ -15,6 +21,10 @@ export interface ShellContext {
   readonly readFile?: (path: string) => string | undefined
   /** Where a path leads after its symbolic links; undefined if it cannot be looked up. */
   readonly resolveLink?: (path: string) => string | undefined
+  /** The other names of a file with hard links, and how many more there are; undefined if it has one name. */
+  readonly hardLinks?: (path: string) => HardLinks | undefined
+  /** Folders that are not temporary although they may lie in a folder for temporary files: mounts, the data of a gateway. */
+  readonly guarded?: () => readonly string[]
 }
 
 /**
@@ -115,7 +125,14 @@ export interface ShellEffects {
   readonly deletes: readonly FileEffect[]
   readonly hosts: readonly HostEffect[]
   readonly opaque: readonly OpaqueMark[]
+  /** The home folder as `~` names it and where that leads, if it is known. */
+  readonly homes?: readonly string[]
+  /** The folders that are not temporary wherever they lie, if the line changes files in a folder for temporary ones. */
+  readonly guarded?: readonly string[]
 }
+
+/** Files that nobody misses. */
+export const temporaryFolder = /^\/(?:private\/)?(?:var\/)?tmp(?=\/|$)/
 
 /** Returns what a shell line does. It executes nothing and never throws. `analyzeShell` of `hookhelm/shell` is one. */
 export type AnalyzeShell = (line: string, context: ShellContext) => ShellEffects

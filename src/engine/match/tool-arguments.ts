@@ -5,6 +5,12 @@ import { asShellWord, isFileTool } from './effects/file-tools.ts'
 import { isTexts, ownValue, readPaths, readTexts } from './input-texts.ts'
 import type { MatchInput } from './match-part.ts'
 
+/** Where a path is compared. */
+export interface FilePlace extends Pick<Envelope, 'cwd' | 'project'> {
+  /** The home folder of the caller, if it is known. */
+  readonly homes?: readonly string[] | undefined
+}
+
 /** One argument of a tool call, in every spelling that a `Tool(pattern)` is compared with. */
 export interface ToolArgument {
   readonly texts: readonly string[]
@@ -58,9 +64,9 @@ export function shellLines(payload: unknown): readonly string[] {
 
 /**
  * The path as written, normalized, and relative to the working directory and to the folder where the session began: `.` for
- * these folders themselves.
+ * these folders themselves, and `~/` for what is in a home folder.
  */
-export function pathSpellings(path: string, { cwd, project }: Pick<Envelope, 'cwd' | 'project'>): string[] {
+export function pathSpellings(path: string, { cwd, project, homes = [] }: FilePlace): string[] {
   const plain = posix.normalize(path)
   const inside = [cwd, project].flatMap((folder) => {
     const base =
@@ -68,5 +74,8 @@ export function pathSpellings(path: string, { cwd, project }: Pick<Envelope, 'cw
     if (base === `${plain}/`) return ['.']
     return base !== undefined && plain.startsWith(base) ? [plain.slice(base.length)] : []
   })
-  return [...new Set([path, plain, ...inside])]
+  const inHome = homes.flatMap((home) =>
+    plain === home || plain.startsWith(`${home}/`) ? [`~${plain.slice(home.length)}`] : [],
+  )
+  return [...new Set([path, plain, ...inside, ...inHome])]
 }

@@ -146,7 +146,7 @@ function optionAndValue(
 const outputOptions =
   /^(?:o|out|output|outfile|out-file|output-file|dest|destination|log-file|save|save-to|write-to)$/
 /** A program uses these files, and shows nothing of them. */
-const usedOptions = /env|key|cert|^ca|config|credential|identity|secret/i
+const usedOptions = /(?<!from-)env|key|cert|^ca|config|credential|identity|secret/i
 const pathLike = /^(?:~?\/|\.{1,2}\/|\.[A-Za-z])|^[^:@\s]+\/[^/:\s]*\.[\w-]+$|^[\w-]+\.[a-z]{1,8}$/
 const hostLike = /\.(?:com|org|net|io|dev|test|local|app|ai)$/
 

@@ -55,6 +55,7 @@ export function recordFile(
     if (path !== undefined && devices.test(path)) return
     const effect = describeEffect({ path, written, below, certainty }, run)
     run.record.addFile(kind, { ...effect, by, at })
+    if (effect.certainty === 'exact' && kind !== 'deletes') recordHardLinks(kind, { ...effect, by, at }, run)
     if (kind === 'reads') return
     if (path !== undefined && throughLinks(path, run) === 'unknown')
       run.record.addOpaque('path', `where the link ${path} leads is not known`, at)
@@ -63,6 +64,19 @@ export function recordFile(
     else if (path !== undefined && !attributePrograms.has(by))
       writeFileContent(state, path, unknownText(path))
   }
+}
+
+/** A file with several names is read and written under each of them, also if an earlier call made the names. */
+function recordHardLinks(kind: FileEffectKind, file: FileEffect, run: ShellRun): void {
+  const linked = run.context.hardLinks?.(file.target ?? file.path)
+  const { target: _target, ...plain } = file
+  for (const path of linked?.names ?? []) run.record.addFile(kind, { ...plain, path })
+  if (linked && linked.missing > 0 && kind === 'writes')
+    run.record.addOpaque(
+      'path',
+      `${file.path} is a hard link, and where its other names are is not known`,
+      file.at,
+    )
 }
 
 /** The path on this machine of a file that a container names; undefined if it is not mounted. */

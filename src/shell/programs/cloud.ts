@@ -1,3 +1,4 @@
+import { runLaunchJob } from '../special/installed-code.ts'
 import { cloudCopy, vercelEnv } from '../special/transferred-files.ts'
 import { family, nothing, type Programs, withSubcommands } from './program.ts'
 
@@ -35,8 +36,9 @@ export const cloud: Programs = {
     'terraform tofu': { subcommands: { destroy: nothing } },
     'gsutil rclone s3cmd s5cmd mc azcopy': { files: cloudCopy, runs: 'none' },
     'doctl wrangler prisma systemctl': {},
+    launchctl: { special: runLaunchJob },
     svn: { code: ['--editor-cmd', '--diff-cmd', '--diff3-cmd'], options: 'editor-cmd: diff-cmd: diff3-cmd:' },
     'hg jj fossil bzr cvs p4 ipfs hdfs hadoop dvc vault consul etcdctl dokku kamal cf hcloud linode-cli scw oci': {},
-    'ibmcloud pulumi skopeo oras crane regctl ostree snapper btrfs zfs restic borg wp drush pm2 supervisorctl launchctl': {},
+    'ibmcloud pulumi skopeo oras crane regctl ostree snapper btrfs zfs restic borg wp drush pm2 supervisorctl': {},
   }),
 }

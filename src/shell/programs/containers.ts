@@ -1,3 +1,4 @@
+import { buildSecrets } from '../special/changed-files.ts'
 import { runTmuxCommands } from '../special/own-code.ts'
 import { recordImageHost } from '../special/remote-hosts.ts'
 import { scp } from '../special/transferred-files.ts'
@@ -9,8 +10,9 @@ const tmuxWindow: Program = {
   options: '+ a b d f h k v A B C D E I O P S X Z c: e: F: l: n: p: s: t: x: y: w: T:',
   runs: { joins: 'joined' },
 }
-const image: Program = { options: runOptions, runs: { remote: true, program: '--entrypoint' } }
-const container: Program = { options: runOptions, runs: { remote: true } }
+const image: Program = { options: runOptions, reads: ['--env-file'], runs: { remote: true, program: '--entrypoint' } }
+const container: Program = { options: runOptions, reads: ['--env-file'], runs: { remote: true } }
+const build: Program = { options: 'file=f: tag=t: secret: build-arg: target: platform: output=o: cache-from: cache-to: no-cache pull push load quiet=q progress: ssh: label:', reads: ['-f'], files: buildSecrets }
 const compose: Program = {
   options: 'file=f: project-name=p: env-file: profile: project-directory: ansi: parallel: progress: compatibility dry-run all-resources verbose',
   subcommands: { exec: container, run: image },
@@ -26,6 +28,8 @@ export const containers: Programs = {
       subcommands: {
         exec: container,
         'run create': image,
+        build,
+        'buildx image builder': { subcommands: { build } },
         container: { subcommands: { exec: container, run: image } },
         service: { subcommands: { create: { options: `${runOptions} replicas: mode: constraint: with-registry-auth update-delay: secret:`, runs: { remote: true } } } },
         compose,

@@ -1,6 +1,7 @@
 import { runFind, runParallel, runXargs } from '../special/find-and-xargs.ts'
-import { markBubblewrap, markCrontab, markScriptFolder, recordTypescript, runBindings, runJob, runScreenCommands } from '../special/own-code.ts'
-import { family, type Program, type Programs } from './program.ts'
+import { runCrontab, runScheduledTask } from '../special/installed-code.ts'
+import { markBubblewrap, markScriptFolder, recordTypescript, runBindings, runJob, runScreenCommands } from '../special/own-code.ts'
+import { family, nothing, type Program, type Programs } from './program.ts'
 
 const wrapper: Program = { options: '+', runs: {} }
 
@@ -181,7 +182,8 @@ export const wrappers: Programs = {
     run: runParallel,
   },
   'at batch': { special: runJob, options: 'f: q: t:' },
-  crontab: { special: markCrontab },
+  'crontab fcrontab': { ...nothing, reads: ['first'], special: runCrontab, options: 'u: l r e i s' },
+  schtasks: { ...nothing, special: runScheduledTask },
   'run-parts': { special: markScriptFolder },
   bwrap: { special: markBubblewrap },
   'fzf sk': { code: ['--preview', '-c'], special: runBindings, options: 'preview: bind: cmd=c:' },

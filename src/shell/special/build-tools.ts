@@ -3,31 +3,16 @@ import type { ProgramCall } from '../commands/program-call.ts'
 import { callsPrograms, runCodeOf } from '../commands/run-code.ts'
 import { certainPath } from '../evaluate/resolve-path.ts'
 import type { Invocation } from '../evaluate/shell-run.ts'
-import { defineAlias } from '../evaluate/shell-state.ts'
 import { describeField, exactField, knownText, type WordField } from '../expand/shell-text.ts'
 
-/** A script of package.json that the line sets and then runs. */
+/** A script of package.json that the line sets. */
 export function runPackageScript(invocation: Invocation, texts: readonly string[]): void {
-  const { state } = invocation
-  const words = texts.filter((text) => !text.startsWith('-'))
-  if (words[0] === 'pkg' && words[1] === 'set')
-    for (const text of words.slice(2)) {
-      const [, name, code] = /^scripts\.([^=]+)=([\s\S]+)$/.exec(text) ?? []
-      if (name !== undefined && code !== undefined) defineAlias(state, `npm ${name}`, code)
-    }
-  const name = /^(?:run|run-script)$/.test(words[0] ?? '') ? words[1] : words[0]
-  const written = knownText(state.files.get(`${state.cwd}/package.json`))
-  const script = written === undefined || name === undefined ? undefined : scriptOf(written, name)
-  if (script !== undefined) runCodeOf(invocation, [script])
-  for (const code of state.aliases.get(`npm ${name}`) ?? []) runCodeOf(invocation, [code])
-}
-
-/** A script of a package.json; undefined if there is none of this name. */
-function scriptOf(text: string, name: string): string | undefined {
-  const key = JSON.stringify(name)
-  const at = text.indexOf(key)
-  const found = at === -1 ? undefined : /^\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(text.slice(at + key.length))?.[1]
-  return found?.replace(/\\(.)/g, '$1')
+  const [command, action, ...settings] = texts.filter((text) => !text.startsWith('-'))
+  if (command !== 'pkg' || action !== 'set') return
+  for (const text of settings) {
+    const code = /^scripts\.[^=]+=([\s\S]+)$/.exec(text)?.[1]
+    if (code !== undefined) runCodeOf(invocation, [code])
+  }
 }
 
 /** A file of rules that the line contains, or another shell for the rules. */

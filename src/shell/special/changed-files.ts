@@ -13,13 +13,25 @@ import {
   type WordField,
 } from '../expand/shell-text.ts'
 
-/** A search through a folder that names the files: `grep -r --include=.env KEY .` */
-export function searchFolders({ parsed: { options, operands }, add }: FileCall): void {
-  if (!hasOption(options, 'r')) return
+/** A search through folders: `grep -r KEY .`, or only through some files: `grep -r --include=.env KEY .` */
+export function searchFolders({ parsed: { options, operands }, add, invocation }: FileCall): void {
+  // Others leave hidden files out, unless an option says otherwise.
+  const isWhole = /^(?:rg|ag)$/.test(invocation.program)
+    ? hasOption(options, 'hidden') || options.filter(({ name }) => name === 'u').length > 1
+    : hasOption(options, 'r')
+  if (!isWhole) return
   const folders = hasOption(options, 'e', 'f') ? operands : operands.slice(1)
-  for (const pattern of optionValues(options, 'include'))
-    for (const folder of folders.length === 0 ? [exactField('.')] : folders)
-      add('reads', folder, `/**/${describeField(pattern)}`)
+  const names = optionValues(options, 'include').map((pattern) => `/**/${describeField(pattern)}`)
+  for (const name of names.length === 0 ? ['/**'] : names)
+    for (const folder of folders.length === 0 ? [exactField('.')] : folders) add('reads', folder, name)
+}
+
+/** `docker build --secret id=name,src=file` */
+export function buildSecrets({ parsed: { options }, add }: FileCall): void {
+  for (const secret of optionValues(options, 'secret')) {
+    const file = /(?:^|,)(?:src|source)=([^,]+)/.exec(describeField(secret))?.[1]
+    if (file !== undefined) add('reads', exactField(file))
+  }
 }
 
 export function copy({ parsed, add, invocation }: FileCall): void {
@@ -178,10 +190,10 @@ export function keepContent({
   invocation: { state, frame },
 }: FileCall): void {
   for (const field of operands) {
+    const path = certainPath(field, state.cwd) ?? ''
+    const before = hasOption(options, 'a') ? (state.files.get(path) ?? unknownText('>>')) : []
     add('writes', field)
-    const path = certainPath(field, state.cwd)
-    if (path !== undefined && frame.stdin)
-      writeFileContent(state, path, hasOption(options, 'a') ? unknownText(path) : frame.stdin)
+    if (path !== '' && frame.stdin) writeFileContent(state, path, [...before, ...frame.stdin])
   }
 }
 

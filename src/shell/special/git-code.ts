@@ -21,7 +21,6 @@ export function runGitCode(call: ProgramCall): void {
   if (subcommand === 'clone') for (const setting of optionValues(options, 'c')) runSetting(call, setting)
   if (subcommand === 'grep') runPager(call, args)
   runAlias(call, subcommand, args)
-  runHooks(call, subcommand)
   if (subcommand === 'bisect' && describeField(args[0] ?? []) === 'run')
     call.frame.run.runWords(args.slice(1), forkState(call.state), insideStep(call.frame, 'git bisect run'))
   if (subcommand === 'submodule') runForeach(call, args)
@@ -57,17 +56,6 @@ function runAlias({ state, frame }: Invocation, subcommand: string, rest: readon
       insideStep(frame, `git ${subcommand}`),
     )
   }
-}
-
-const commandsWithHooks =
-  /^(?:am|checkout|cherry-pick|clone|commit|fetch|gc|merge|pull|push|rebase|receive-pack|revert|switch|worktree)$/
-
-/** Hooks that the line writes. */
-function runHooks({ state, frame }: Invocation, subcommand: string): void {
-  if (!commandsWithHooks.test(subcommand)) return
-  for (const path of state.files.keys())
-    if (/\/(?:\.git\/hooks|\.husky|\.githooks)\/[^/]+$/.test(path))
-      runScriptFile(exactField(path), childState(state), insideStep(frame, `git ${subcommand} hook`))
 }
 
 function runForeach(invocation: Invocation, words: readonly WordField[]): void {

@@ -32,11 +32,6 @@ export function markScriptFolder({ frame, at }: Invocation): void {
   frame.run.record.addOpaque('script', 'run-parts runs the scripts of a folder', at)
 }
 
-export function markCrontab({ frame, at }: Invocation, texts: readonly string[]): void {
-  if (!texts.some((text) => /^-[lre]$/.test(text)))
-    frame.run.record.addOpaque('code', 'crontab installs commands that run later', at)
-}
-
 /** Commands of gdb with which it only looks at the program. */
 const debuggerCommands =
   /^(?:run|r|start|bt|backtrace|where|info|continue|c|next|n|step|s|finish|quit|q|break|b|tbreak|watch|frame|f|up|down|list|l|disassemble|x\/|thread|set (?:args|pagination|confirm|width|height|breakpoint|print)|print|p|display)\b/

@@ -96,7 +96,14 @@ function joinEffects(all: readonly ShellEffects[]): ShellEffects {
     deletes: all.flatMap(({ deletes }) => deletes),
     hosts: all.flatMap(({ hosts }) => hosts),
     opaque: all.flatMap(({ opaque }) => opaque),
+    ...foldersOf(all),
   }
+}
+
+function foldersOf(all: readonly ShellEffects[]): Pick<ShellEffects, 'homes' | 'guarded'> {
+  const [homes] = all.flatMap((each) => (each.homes ? [each.homes] : []))
+  const [guarded] = all.flatMap((each) => (each.guarded ? [each.guarded] : []))
+  return definedFields({ homes, guarded })
 }
 
 function isOtherShell(payload: unknown): boolean {
@@ -132,6 +139,7 @@ function effectsOfTool(payload: unknown, ofLine: CallEffects['ofLine']): ShellEf
     reads: named(effects.reads),
     deletes: named(effects.deletes),
     hosts,
+    ...foldersOf([effects]),
   }
 }
 

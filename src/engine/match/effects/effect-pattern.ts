@@ -1,9 +1,8 @@
 import { posix } from 'node:path'
-import type { Envelope } from '../../core/context.ts'
 import type { FileEffect, OpaqueMark } from '../../core/shell-effects.ts'
 import { compileGlob } from '../glob.ts'
 import type { EffectCondition } from '../match-part.ts'
-import { pathSpellings } from '../tool-arguments.ts'
+import { type FilePlace, pathSpellings } from '../tool-arguments.ts'
 import { compileHost } from './host-pattern.ts'
 import { pathsOverlap } from './path-overlap.ts'
 
@@ -41,8 +40,9 @@ function fileCondition(kinds: readonly FileKind[], inside: string, at: string): 
   return {
     find(input, effects) {
       const all = effects.all()
+      const place = { ...input.envelope, homes: all.homes }
       for (const kind of kinds)
-        for (const file of all[kind]) if (fits(file, input.envelope)) return `${kind} ${describeFile(file)}`
+        for (const file of all[kind]) if (fits(file, place)) return `${kind} ${describeFile(file)}`
       return undefined
     },
     hidden({ envelope: { cwd } }, effects) {
@@ -68,7 +68,7 @@ function describeFile({ path, target, by }: FileEffect): string {
 }
 
 /** Whether a pattern fits a file. */
-export type FileTest = (file: FileEffect, envelope: Envelope) => boolean
+export type FileTest = (file: FileEffect, place: FilePlace) => boolean
 
 /** Homes of users: the analyser may know the home folder, and the pattern says `~`. */
 export const homes = ['~', '/root', '/home/*', '/Users/*'] as const
@@ -80,23 +80,27 @@ function compilePath(inside: string, at: string): FileTest {
     : [inside, ...bare]
   const globs = written.map((pattern) => compileGlob(pattern, { at, classes: false }))
   const fitsText = (text: string) => globs.some((glob) => glob(text))
-  const overlaps = (text: string, { cwd, project = cwd }: Envelope) =>
-    inHomeOf(text, inside, written).some(
+  const overlaps = (text: string, { cwd, project = cwd, homes: known = [] }: FilePlace) =>
+    [...inHomeOf(text, inside, written), ...inHomes(inside, known)].some(
       (pattern) => isComparable(pattern, text, cwd) && pathsOverlap(pattern, text),
     ) ||
     // An absolute pattern of the shell may stand for the folder of the session.
     (project !== undefined && !/^[/~*]/.test(inside) && pathsOverlap(posix.join(project, inside), text))
-  return ({ path, target, certainty }, envelope) => {
+  return ({ path, target, certainty }, place) => {
     const spellings = [path, ...(target === undefined ? [] : [target])].flatMap((each) =>
-      pathSpellings(each, envelope),
+      pathSpellings(each, place),
     )
     // Everything below a folder includes the folder of a pattern that is deeper.
     return (
       spellings.some(fitsText) ||
-      ((certainty === 'pattern' || path.startsWith('~/')) &&
-        spellings.some((text) => overlaps(text, envelope)))
+      ((certainty === 'pattern' || path.startsWith('~/')) && spellings.some((text) => overlaps(text, place)))
     )
   }
+}
+
+/** A pattern for `~/` in the home folders that are known. */
+function inHomes(inside: string, known: readonly string[]): readonly string[] {
+  return inside.startsWith('~/') ? known.map((home) => `${home}${inside.slice(1)}`) : []
 }
 
 /** The patterns for `~/`: if the text names one home, only that one, because the `*` of `/home/*` also matches folders in it. */

@@ -1,14 +1,20 @@
 import { posix } from 'node:path'
 import { HookError } from '../../core/errors/error.ts'
-import type { FileEffect, HostEffect, ShellCommand } from '../../core/shell-effects.ts'
+import {
+  type FileEffect,
+  type HostEffect,
+  type ShellCommand,
+  temporaryFolder,
+} from '../../core/shell-effects.ts'
 import { compileGlob } from '../glob.ts'
 import type { MatchInput } from '../match-part.ts'
-import { pathSpellings } from '../tool-arguments.ts'
+import { type FilePlace, pathSpellings } from '../tool-arguments.ts'
 import { isException, readToolPattern, toolPatternAt } from '../tool-pattern.ts'
 import type { CallEffects } from './call-effects.ts'
 import { compileCommandPattern } from './command-pattern.ts'
-import { type FileKind, type FileTest, fileKindsOf, homes, isEffectName } from './effect-pattern.ts'
+import { type FileKind, fileKindsOf, homes, isEffectName } from './effect-pattern.ts'
 import { compileHost } from './host-pattern.ts'
+import { pathsOverlap } from './path-overlap.ts'
 
 /** An entry of `match.names` with a `!`: what it fits does not count for the effects that the other entries look for. */
 interface Exception {
@@ -16,6 +22,13 @@ interface Exception {
   readonly inside: string
   readonly at: string
 }
+
+interface ExceptedPlace extends FilePlace {
+  readonly guarded?: readonly string[] | undefined
+}
+
+/** Whether an exception fits a file. */
+type ExceptedFile = (file: FileEffect, place: ExceptedPlace) => boolean
 
 /** The effects of a call that the entry with this pattern looks at: those that no exception fits. What is opaque stays. */
 export type Exceptions = (inside: string, input: MatchInput, effects: CallEffects) => CallEffects
@@ -47,9 +60,10 @@ export function compileExceptions(names: readonly string[]): Exceptions {
       const shell = effects.shell()
       const places = exceptedPlaces(shell.commands, (command) => isExceptedCommand(command, effects))
       const isExceptedPlace = ({ by, at }: FileEffect | HostEffect) => places.has(`${at} ${by}`)
+      const place = { ...input.envelope, homes: all.homes, guarded: all.guarded }
       const files = (kind: FileKind) =>
         all[kind]
-          .filter((file) => !fileTests[kind](file, input.envelope))
+          .filter((file) => !fileTests[kind](file, place))
           .filter((file) => !(isExceptedPlace(file) && shell[kind].includes(file)))
           .map((file) =>
             namedOnly.has(kind) && !mayName(file, inside) ? { ...file, certainty: 'exact' as const } : file,
@@ -75,11 +89,11 @@ function mayName({ path }: FileEffect, inside: string): boolean {
   return !/(^|\/)\*+$/.test(path) && !/\*[^/]*$/.test(inside)
 }
 
-function compileFiles(exceptions: readonly Exception[], kind: FileKind): FileTest {
+function compileFiles(exceptions: readonly Exception[], kind: FileKind): ExceptedFile {
   const tests = exceptions
     .filter(({ tool }) => fileKindsOf(tool).includes(kind))
     .map(({ inside, at }) => compileExceptedPath(inside, at))
-  return (file, envelope) => tests.some((test) => test(file, envelope))
+  return (file, place) => tests.some((test) => test(file, place))
 }
 
 /** A host of which a part is unknown may be any host. */
@@ -116,7 +130,7 @@ function exceptedPlaces(
  * The path of an exception: `!Read(*.example)`. It must certainly fit, so a pattern of the shell fits only as a whole, and a
  * symbolic link only if its target does too.
  */
-function compileExceptedPath(inside: string, at: string): FileTest {
+function compileExceptedPath(inside: string, at: string): ExceptedFile {
   const isRelative = inside.startsWith('./')
   const bare = isRelative ? inside.slice(2) : inside
   const written = bare.startsWith('~/') ? homes.map((home) => `${home}${bare.slice(1)}`) : [bare]
@@ -126,9 +140,27 @@ function compileExceptedPath(inside: string, at: string): FileTest {
     .map((pattern) => compileGlob(pattern, { at, classes: true }))
   const fits = (text: string) =>
     !(isRelative && /^([/~$]|\.{1,2}$|\.\.\/)/.test(text)) && globs.some((glob) => glob(text))
-  return ({ path, target = path }, envelope) =>
+  const isTemporary = temporaryFolder.test(inside)
+  return ({ path, target = path }, place) =>
+    !(isTemporary && [path, target].some((each) => mayBeGuarded(each, place))) &&
     // As written, `build/../..` would be inside of `./*`.
-    [path, target].every((each) => pathSpellings(posix.normalize(each), envelope).some(fits))
+    [path, target].every((each) => pathSpellings(posix.normalize(each), place).some(fits))
+}
+
+/** Whether a change may concern a folder that is not temporary although it may lie in a folder for temporary files. */
+function mayBeGuarded(
+  path: string,
+  { cwd, project, homes: known = [], guarded = [] }: ExceptedPlace,
+): boolean {
+  const folders = [...known, ...guarded, cwd, project].filter(
+    (folder) => folder !== undefined && folder !== '/',
+  )
+  return folders.some(
+    (folder) =>
+      `${folder}/`.startsWith(`${path}/`) ||
+      pathsOverlap(`${folder}`, path) ||
+      pathsOverlap(`${folder}/*`, path),
+  )
 }
 
 /** Refuses exceptions that would except nothing. */
