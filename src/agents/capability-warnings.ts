@@ -4,6 +4,7 @@ import { type Catalogue, catalogue } from '../engine/events/catalogue.ts'
 import { createNameResolver } from '../engine/events/event-names.ts'
 import type { HookDefinition } from '../engine/hook-definition.ts'
 import { compileMatcher } from '../engine/match/matcher.ts'
+import { answerInFiles, textNote } from '../handlers/answer-mode.ts'
 import type { AgentAdapter, Effect, NativeEvent } from './agent-adapter.ts'
 
 /** An agent and those of its events that reach Hookhelm. */
@@ -56,6 +57,18 @@ export function agentWarnings(
     ...reaching.flatMap((each) => grantingRewrites(checked, each)),
     ...reaching.flatMap((each) => unreachedTools(checked, each)),
   ].sort((a, b) => a.index - b.index)
+}
+
+/** Hooks of a file that do not take text for an invalid answer, because they say so. */
+export function textWarnings(hooks: readonly HookDefinition[]): readonly AgentWarning[] {
+  return hooks.flatMap((hook, index): AgentWarning[] => {
+    const event = nameOf(hook.event)
+    if (event === undefined || hook.enabled === false) return []
+    const note = textNote({ ...hook, ...answerInFiles(hook, catalogue[event]) }, catalogue[event])
+    return note === undefined
+      ? []
+      : [{ ...subject({ index, hook, event }), message: `${note}: the call runs` }]
+  })
 }
 
 function nameOf(event: string): keyof Catalogue | undefined {

@@ -4,9 +4,13 @@ import { readAnswer } from './read-answer.ts'
 
 const never = new AbortController().signal
 
-function reading(text: string, options: Partial<BaseHook> = {}, sent?: string) {
+function reading(
+  text: string,
+  options: Partial<BaseHook> = {},
+  sent?: string,
+  reported: Record<string, unknown> = {},
+) {
   const { event = 'pre_tool_use' } = options
-  const reported: Record<string, unknown> = {}
   const report = (facts: Readonly<Record<string, unknown>>) => void Object.assign(reported, facts)
   const payload = { tool_name: 'Bash', tool_input: { command: 'ls', keep: 1 } }
   const answer = readAnswer(
@@ -148,7 +152,7 @@ describe('an answer without a decision', () => {
   test.each(['all is well', 'checked 12 files, 0 problems', 'DEBUG done in 3ms'])(
     'GC-46 text without any sign of an answer allows, flagged: %j',
     (text) => {
-      expect(reading(text)).toEqual({ answer: undefined, reported: { unreadable: true } })
+      expect(reading(text)).toEqual({ answer: undefined, reported: { unreadable: true, printed: text } })
     },
   )
 
@@ -189,6 +193,59 @@ const attempts = [
   '<!DOCTYPE html>',
 ]
 
+/** What hooks print in place of an answer when they refuse, fail or are misunderstood. */
+const noAnswers = [
+  'Blocked by policy: do not run this',
+  'DENY: production',
+  'no',
+  'Error: cannot reach policy server',
+  'Traceback (most recent call last):\n  File "guard.py", line 3, in <module>\nKeyError: \'x\'',
+  '\u0000\u0001\ufffd\ufffd',
+  '\ufefftext after a byte order mark',
+]
+
+describe('answer: exact', () => {
+  test.each([...noAnswers, ...attempts, '{}\n{}', '{"decision":"allow"}\nran 3 checks'])(
+    'takes %j for an invalid answer, whose beginning is recorded',
+    (text) => {
+      const reported: Record<string, unknown> = {}
+      expect(() => reading(text, { answer: 'exact' }, undefined, reported)).toThrow(
+        expect.objectContaining({ code: 'handler.result' }),
+      )
+      expect(reported).toEqual({ printed: expect.any(String) })
+    },
+  )
+
+  test.each(noAnswers)('the author of a hook that printed %j learns what to do', (text) => {
+    expect(() => reading(text, { answer: 'exact' })).toThrow(/print JSON.*stderr.*`answer: strict`/)
+  })
+
+  test('applies an answer, and takes nothing, blanks, a byte order mark and {} for no objection', () => {
+    for (const text of ['', ' \n\t ', '\ufeff', '{}', ' {}\n', '\ufeff{}'])
+      expect(reading(text, { answer: 'exact' })).toEqual({ answer: undefined, reported: {} })
+    const block = '{"decision":"block","reason":"no"}'
+    expect(reading(block, { answer: 'exact' }).answer).toMatchObject({ kind: 'block', reason: 'no' })
+  })
+
+  test('the echo of the event allows, indented and with its keys in another order', () => {
+    const sent = { tool_name: 'Bash', tool_input: { command: 'ls', keep: [1, { a: 1, b: 2 }] } }
+    const turned = { tool_input: { keep: [1, { b: 2, a: 1 }], command: 'ls' }, tool_name: 'Bash' }
+    for (const text of [JSON.stringify(sent), JSON.stringify(turned, undefined, 2)])
+      expect(reading(text, { answer: 'exact' }, JSON.stringify(sent))).toEqual({
+        answer: undefined,
+        reported: {},
+      })
+    const other = JSON.stringify({ ...sent, tool_name: 'Read' })
+    expect(() => reading(other, { answer: 'exact' }, JSON.stringify(sent))).toThrow()
+  })
+
+  test('the record keeps 200 characters and no secret', () => {
+    const { reported } = reading(`token=ghp_${'a'.repeat(36)} 🚫${'ä'.repeat(900)}`)
+    expect([...String(reported.printed)]).toHaveLength(200)
+    expect(reported.printed).not.toContain('ghp_')
+  })
+})
+
 describe('an attempt to answer that cannot be read', () => {
   test.each(attempts)('%j is an invalid answer', (text) => {
     expect(() => reading(text)).toThrow(expect.objectContaining({ code: 'handler.result' }))
@@ -197,7 +254,7 @@ describe('an attempt to answer that cannot be read', () => {
   test.each(attempts)('answer: lenient takes %j for a log, flagged', (text) => {
     expect(reading(text, { answer: 'lenient' })).toEqual({
       answer: undefined,
-      reported: { unreadable: true },
+      reported: { unreadable: true, printed: text.replace('\n', ' ') },
     })
   })
 

@@ -3,6 +3,7 @@ import { HookError } from '../engine/core/errors/error.ts'
 import type { HandlerCall } from '../engine/core/handler.ts'
 import { isRecord } from '../engine/core/schema/check.ts'
 import { parseJson } from '../safe/json.ts'
+import { redact } from '../safe/secrets/redact.ts'
 import {
   type HookAnswer,
   isEmptyPatch,
@@ -23,33 +24,52 @@ interface AnswerOptions {
 }
 
 /**
- * Reads what a command printed or a webhook answered. An empty answer and an unchanged echo of the event allow. Text
- * without any sign of an answer allows too, and the record marks it. Everything else that is not a readable answer is an
- * attempt to answer, so it is invalid and `on_invalid` applies. The hook's field `answer` changes this.
+ * Reads what a command printed or a webhook answered. An empty answer and an unchanged echo of the event allow. Anything
+ * else that is not a readable answer is invalid, so `on_invalid` applies; only text without any sign of an answer is
+ * a log, unless the hook says `exact`. The record has the beginning of what could not be read.
  */
 export function readAnswer(text: string, call: Call, options: AnswerOptions = {}): unknown {
   const mode = call.hook.answer ?? 'strict'
   if (mode === 'ignore') return undefined
-  if (mode === 'strict') return readStrictly(text, call, options)
   try {
-    return readStrictly(text, call, options)
+    return readText(text.trim(), call, { ...options, isExact: mode === 'exact' })
   } catch (thrown) {
     if (!(thrown instanceof HookError) || thrown.code !== 'handler.result') throw thrown
-    return reportUnreadable(call)
+    reportPrinted(text, call)
+    if (mode !== 'lenient') throw thrown
+    call.context.report({ unreadable: true })
+    return undefined
   }
 }
 
-function readStrictly(text: string, call: Call, { sent, textIsContext }: AnswerOptions): unknown {
-  const trimmed = text.trim()
-  if (trimmed === '') return undefined
-  const answer = parseAnswer(trimmed)
-  if (isEcho(trimmed, answer, sent)) return undefined
+interface TextOptions extends AnswerOptions {
+  readonly isExact: boolean
+}
+
+function readText(text: string, call: Call, { sent, textIsContext, isExact }: TextOptions): unknown {
+  if (text === '') return undefined
+  const answer = parseAnswer(text)
+  if (isEcho(text, answer, sent)) return undefined
   if (isRecord(answer)) return readAnswerObject(answer, call)
   if (answer !== undefined) throw invalidAnswer('the answer is JSON, but not an object')
-  const attempt = attemptToAnswer(trimmed)
+  const attempt = attemptToAnswer(text)
   if (attempt !== undefined) throw invalidAnswer(attempt)
-  reportUnreadable(call)
-  return textIsContext?.includes(call.context.event) ? { kind: 'allow', context: trimmed } : undefined
+  if (isExact) throw invalidAnswer(textIsNoAnswer)
+  reportPrinted(text, call)
+  // Marks the execution, so that explain and history never show it as a clean allow.
+  call.context.report({ unreadable: true })
+  return textIsContext?.includes(call.context.event) ? { kind: 'allow', context: text } : undefined
+}
+
+const textIsNoAnswer =
+  'it printed text that is not an answer: print JSON or nothing, write logs to stderr, or declare `answer: strict` to take text for a log'
+
+const MAX_PRINTED = 200
+/** A character has four bytes at most, and more is redacted than kept: half of a secret does not look like one. */
+const MAX_PRINTED_BYTES = MAX_PRINTED * 4
+
+function reportPrinted(text: string, { context }: Call): void {
+  context.report({ printed: [...redact(text, MAX_PRINTED_BYTES)].slice(0, MAX_PRINTED).join('') })
 }
 
 /** A hook such as `cat` sends the event back, perhaps formatted anew. */
@@ -128,12 +148,6 @@ function parseAnswer(text: string): unknown {
     const why = thrown instanceof HookError ? thrown.message : 'the answer cannot be read'
     throw new HookError('handler.result', `the answer is refused: ${why}`, { cause: thrown })
   }
-}
-
-/** Marks the execution, so that explain and history never show it as a clean allow. */
-function reportUnreadable({ context }: Call): undefined {
-  context.report({ unreadable: true })
-  return undefined
 }
 
 function invalidAnswer(why: string): HookError {

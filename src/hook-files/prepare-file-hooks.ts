@@ -1,12 +1,15 @@
 import { HookError } from '../engine/core/errors/error.ts'
+import type { EventRow } from '../engine/core/event.ts'
+import { catalogue } from '../engine/events/catalogue.ts'
 import type { ResolveEventName } from '../engine/events/event-names.ts'
 import type { HookDefinition } from '../engine/hook-definition.ts'
+import { answerInFiles } from '../handlers/answer-mode.ts'
 import type { HookFolder } from './hook-folders.ts'
 import { resolveCatalogueName } from './read/read-hook-file.ts'
 import type { ValueProblem } from './read/value-problem.ts'
 
 /**
- * Fills in what the engine needs: id, scope and, for the managed file, `locked`. Ids stay the same across reloads, so
+ * Fills in what the engine needs: id, scope, how printed text is read and, for the managed file, `locked`. Ids stay the same across reloads, so
  * that guards and breakers keep their state. Ids of managed hooks get a prefix that no other file may use.
  */
 export function prepareFileHooks(
@@ -24,8 +27,15 @@ export function prepareFileHooks(
         ? uniqueId(preferredId(definition, folder, resolve), taken)
         : prefixed(definition.id),
     scope: definition.scope ?? 'tenant',
+    ...answerInFiles(definition, rowOf(definition.event, resolve)),
     ...(managed ? { locked: true } : {}),
   }))
+}
+
+function rowOf(event: string, resolve: ResolveEventName): Pick<EventRow, 'mode' | 'onFailure'> | undefined {
+  const rows: Readonly<Record<string, Pick<EventRow, 'mode' | 'onFailure'>>> = catalogue
+  const name = resolve(event)
+  return Object.hasOwn(rows, name) ? rows[name] : undefined
 }
 
 function preferredId(

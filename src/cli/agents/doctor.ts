@@ -8,6 +8,7 @@ import { type DoctorCheck, runDoctor } from '../../connect/doctor/run-doctor.ts'
 import { findConnections } from '../../connect/find-connections.ts'
 import { pingSocket } from '../../connect/ping-socket.ts'
 import { visible } from '../../hook-files/line-diff.ts'
+import type { EffectiveHook } from '../../stored-hooks/saving/effective-hook-schema.ts'
 import { command, exitCodes } from '../command.ts'
 import { type LocalGateway, openLocalGateway } from '../gateway/local-gateway.ts'
 import { printOutput } from '../output.ts'
@@ -39,6 +40,7 @@ export const doctorCommand = command({
       const checks: DoctorCheck[] = [
         ...about,
         ...checkHookFiles(resolve(args.cwd ?? '.'), paths.env),
+        ...textChecks(await gateway.effective(resolve(args.cwd ?? '.'))),
         ...agentChecks,
         ...(await reportChecks(gateway, agentChecks)),
       ]
@@ -120,6 +122,21 @@ async function aboutGateway(gateway: LocalGateway, socket: string): Promise<Host
       ),
     ),
   ]
+}
+
+/** Hooks whose text does not stop a call. */
+function textChecks(hooks: readonly EffectiveHook[]): HostFinding[] {
+  const byId = new Map(hooks.map((hook) => [hook.id, hook]))
+  return [...byId.values()].flatMap(({ id, name, event, printed, state, source: { file, line } }) => {
+    if (printed === undefined || state === 'off') return []
+    const where = file === undefined ? '' : ` (${file}${line === undefined ? '' : `:${line}`})`
+    return [
+      warnFinding(
+        `hook ${name ?? id} on ${event} ${printed}${where}`,
+        'A call runs although the hook printed a refusal as text. Set `answer: exact` if it answers with JSON.',
+      ),
+    ]
+  })
 }
 
 function aboutLine(name: string, state: 'ok' | 'warn' | 'bad', text: string): HostFinding {

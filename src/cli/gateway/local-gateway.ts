@@ -2,6 +2,7 @@ import { agentId } from '../../access/agent-id.ts'
 import { createClient } from '../../client/client.ts'
 import { errorText } from '../../engine/core/errors/error.ts'
 import type { Methods } from '../../gateway/methods.ts'
+import type { EffectiveHook } from '../../stored-hooks/saving/effective-hook-schema.ts'
 import { connection } from '../remote/connection.ts'
 
 export type Status = Methods['status']['result']
@@ -11,6 +12,8 @@ export type Report = Methods['reports.list']['result']['reports'][number]
 export interface LocalGateway {
   status(): Promise<Status | { readonly problem: string }>
   knows(session: string): Promise<boolean | undefined>
+  /** The hooks in force in a folder. */
+  effective(folder: string): Promise<readonly EffectiveHook[]>
   /** Agent → when its last event came, in milliseconds since 1970. */
   lastEvents(names: readonly string[]): Promise<ReadonlyMap<string, number> | undefined>
   /** Stores the doctor's result for an agent. Returns why it could not, or undefined. */
@@ -42,6 +45,10 @@ export function openLocalGateway(): LocalGateway {
     async knows(session) {
       const found = await attempt(() => opened().call('sessions.timeline', { sessionId: session, limit: 1 }))
       return 'problem' in found ? undefined : found.events.length > 0
+    },
+    async effective(folder) {
+      const found = await attempt(() => opened().call('hooks.effective', { folder }))
+      return 'hooks' in found ? found.hooks : []
     },
     async lastEvents(names) {
       const [status, page] = await Promise.all([

@@ -66,10 +66,11 @@ function withHookName({ hook, name = hook }: TraceHook, text: string): string {
   return text.replaceAll(hook, name)
 }
 
-function explainCondition({ condition }: ExplainedHook): readonly string[][] {
-  if (condition === undefined) return []
+function explainCondition({ condition, printed }: ExplainedHook): readonly string[][] {
+  const note = printed === undefined ? [] : [['', '', `it ${printed}`]]
+  if (condition === undefined) return note
   const since = condition.changedSince ? ' (the hook has changed since this event)' : ''
-  return [['', '', `if ${formatTerms(condition.terms)}${since}`]]
+  return [['', '', `if ${formatTerms(condition.terms)}${since}`], ...note]
 }
 
 /** A term as it comes from a gateway, which may be of another version. */
@@ -102,7 +103,8 @@ function explainExecution(execution: Execution): string {
     .filter((part) => part !== '')
     .join(' ')
   const time = durationMs === undefined ? '' : ` in ${durationMs.toFixed(1)} ms`
+  const printed = typeof facts?.printed === 'string' ? ` (it printed ${JSON.stringify(facts.printed)})` : ''
   const flag = isUnreadable(execution) ? ` (${unreadableText})` : ''
   const matched = typeof facts?.matched === 'string' ? ` (it ${facts.matched})` : ''
-  return `${kind}${time}${reason === undefined ? '' : `: ${reason}`}${matched}${flag}`
+  return `${kind}${time}${reason === undefined ? '' : `: ${reason}`}${matched}${flag}${printed}`
 }

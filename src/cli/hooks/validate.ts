@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { agentWarnings } from '../../agents/capability-warnings.ts'
+import { agentWarnings, textWarnings } from '../../agents/capability-warnings.ts'
 import { localHandlers } from '../../app/local-handlers.ts'
 import type { Handler } from '../../engine/core/handler.ts'
 import { type FileProblem, formatProblem, jsonPointer } from '../../hook-files/file-problem.ts'
@@ -86,7 +86,11 @@ function checkFile({ path, level, handlers, reaching }: FileCheck): CheckedFile 
   }
   const result = readHookFile(path, { handlers, level })
   if (result.kind === 'bad') return { problems: result.problems, warnings: [] }
-  return { problems: [], warnings: warningsIn(path, agentWarnings(result.file.hooks, reaching)) }
+  const { hooks } = result.file
+  return {
+    problems: [],
+    warnings: warningsIn(path, [...agentWarnings(hooks, reaching), ...textWarnings(hooks)]),
+  }
 }
 
 function warningsIn(file: string, warnings: ReturnType<typeof agentWarnings>) {

@@ -48,10 +48,11 @@ function sourceText({ source }: EffectiveHook, shorten: Shorten): string {
 
 /** What is special about a hook: why it does not decide, whether it is locked, for whom it is. */
 function notesText(hook: EffectiveHook): string {
-  const { state, locked, priority, agents } = hook
+  const { state, locked, priority, agents, printed = '' } = hook
   const notes = [
     stateText(hook),
     locked ? 'locked' : '',
+    printed,
     priority === 0 ? '' : `priority ${priority}`,
     agents.length === 0 || state === 'other_agent' ? '' : `only for ${agents.join(', ')}`,
   ]

@@ -88,7 +88,10 @@ export const baseHookFields = {
     on_error: policy('What a failing hook means for a gate: block (the default) or allow.'),
     on_timeout: policy('What a missed deadline means for a gate.'),
     on_invalid: policy('What an unreadable answer means for a gate.'),
-    answer: schema.choice(['strict', 'lenient', 'ignore'], 'How an answer is read; `strict` by default.'),
+    answer: schema.choice(
+      ['exact', 'strict', 'lenient', 'ignore'],
+      'How printed text is read: `exact` is the default in hook files and the web form, `strict` elsewhere.',
+    ),
     priority: schema.integer(-1_000_000, 1_000_000, 'Higher runs first. 0 by default.'),
     enabled: schema.boolean('false switches it off.'),
     disabled_reason: schema.text('Why the hook is off.'),

@@ -135,7 +135,10 @@ export function applyFailure(
     builderOf(dispatch).open(hook.id, because, code)
     return 'next'
   }
-  builderOf(dispatch).decide({ kind: 'block', reason, message: `a hook failed (${because})` }, hook, code)
+  // The sentence of an invalid answer is ours and tells its author what to do; other errors may hold secrets.
+  const why = code === 'handler.result' && isHookError(thrown) ? `: ${text}` : ''
+  const message = `a hook failed (${because})${why}`
+  builderOf(dispatch).decide({ kind: 'block', reason, message }, hook, code)
   return 'stop'
 }
 

@@ -34,6 +34,9 @@ export const effectiveHook = schema.object({
   shadow: schema.boolean(),
   locked: schema.boolean(),
   state: schema.choice(states),
+  printed: schema.optional(
+    schema.text('What becomes of printed text that is no answer, if it does not make the answer invalid.'),
+  ),
   why: schema.text('What keeps it from running or from deciding; empty if nothing does.'),
 })
 export type EffectiveHook = SchemaType<typeof effectiveHook>

@@ -1,9 +1,11 @@
 import { agentId } from '../../access/agent-id.ts'
 import { agentName } from '../../access/agent-names.ts'
 import type { EventRow } from '../../engine/core/event.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { type Edition, runsCommands } from '../../engine/core/values/edition.ts'
 import { type Catalogue, catalogue } from '../../engine/events/catalogue.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
+import { textNote } from '../../handlers/answer-mode.ts'
 import type { HookFileReport } from '../../hook-files/hook-file-report.ts'
 import { resolveCatalogueName } from '../../hook-files/read/read-hook-file.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
@@ -95,6 +97,7 @@ function toRow(event: CatalogueName, hook: HookDefinition, context: RowContext):
     enabled,
     shadow: hook.shadow ?? false,
     locked: hook.locked ?? false,
+    ...definedFields({ printed: textNote(stored ?? hook, rowOf(event)) }),
     ...stateOf(event, hook, context),
   }
 }

@@ -2,9 +2,11 @@ import type { Decision } from '../../engine/core/decision.ts'
 import type { EventRow } from '../../engine/core/event.ts'
 import type { Trace, TraceHook } from '../../engine/core/records/trace.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import { type ConditionTerm, evaluateTerms } from '../../engine/match/cel/condition-terms.ts'
 import type { MatchInput } from '../../engine/match/match-part.ts'
+import { textNote } from '../../handlers/answer-mode.ts'
 import { redact } from '../../safe/secrets/redact.ts'
 import { isCatalogueName } from './effective-hooks.ts'
 
@@ -17,6 +19,8 @@ export interface ExplainedCondition {
 
 export interface ExplainedHook extends TraceHook {
   readonly condition?: ExplainedCondition
+  /** What becomes of text that it prints, if that does not make its answer invalid. */
+  readonly printed?: string
 }
 
 /** A trace whose hooks show the terms of their conditions. */
@@ -24,8 +28,8 @@ export interface ExplainedTrace extends Trace {
   readonly hooks: readonly ExplainedHook[]
 }
 
-/** The condition of a hook as it is known now. */
-export interface KnownCondition {
+/** What explains a hook, as it is known now. */
+export interface KnownCondition extends Partial<Parameters<typeof textNote>[0]> {
   readonly if_expr?: string | null
   readonly updated_at?: number
 }
@@ -39,7 +43,7 @@ interface ExplainedEvent {
 const MAX_VALUE = 120
 
 /**
- * Adds the terms of each `if_expr` that was evaluated. A hook that follows a rewrite saw the changed input, so its terms
+ * Adds the terms of each `if_expr` that was evaluated, and which hooks that apply take text for a log. A hook that follows a rewrite saw the changed input, so its terms
  * are evaluated on that.
  */
 export function explainConditions(
@@ -49,10 +53,15 @@ export function explainConditions(
 ): ExplainedTrace {
   const order = trace.hooks.map(({ hook }) => hook)
   const hooks = trace.hooks.map((hook, index): ExplainedHook => {
-    const { if_expr, updated_at = 0 } = find(hook.hook) ?? {}
-    if (!if_expr || !wasEvaluated(hook)) return hook
+    const { if_expr, updated_at = 0, handler_type, ...known } = find(hook.hook) ?? {}
+    const note =
+      hook.matched !== false && handler_type !== undefined && isCatalogueName(event.input.event)
+        ? textNote({ ...known, handler_type }, catalogue[event.input.event])
+        : undefined
+    const noted = { ...hook, ...definedFields({ printed: note }) }
+    if (!if_expr || !wasEvaluated(hook)) return noted
     const terms = explainTerms(if_expr, inputBefore(order.slice(0, index), event))
-    return { ...hook, condition: { terms, ...(updated_at > event.time ? { changedSince: true } : {}) } }
+    return { ...noted, condition: { terms, ...(updated_at > event.time ? { changedSince: true } : {}) } }
   })
   return { ...trace, hooks }
 }

@@ -178,7 +178,11 @@ function describe(
   if (last.decision === 'allow' && change !== undefined)
     return { outcome: 'rewrite', word: 'rewrote', text: [change, text].filter(Boolean).join(' · ') }
   if (last.decision === 'allow' && last.facts?.unreadable === true)
-    return { outcome: 'opened', word: 'unreadable', text: text || 'it answered text that is not a decision' }
+    return {
+      outcome: 'opened',
+      word: 'unreadable',
+      text: `it answered text that is not a decision · ${text}`,
+    }
   return { outcome: last.decision, word: words[last.decision], text }
 }
 
@@ -191,7 +195,9 @@ function wordOf({ decision }: Execution): string {
 function reasonOf({ reason, code, durationMs, recheck, facts }: Execution): string {
   const time = durationMs === undefined ? undefined : formatDuration(durationMs)
   const matched = typeof facts?.matched === 'string' ? showControls(facts.matched) : undefined
-  return [recheck ? 'asked again' : undefined, reason, matched, code, time]
+  const printed =
+    typeof facts?.printed === 'string' ? `it printed “${showControls(facts.printed)}”` : undefined
+  return [recheck ? 'asked again' : undefined, reason, matched, printed, code, time]
     .filter((part) => part !== undefined)
     .join(' · ')
 }

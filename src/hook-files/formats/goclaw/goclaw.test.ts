@@ -39,6 +39,7 @@ describe('rows', () => {
         matcher: '^exec$',
         timeout_ms: 3_000,
         on_timeout: 'block',
+        answer: 'strict',
         priority: 5,
         enabled: false,
         config: { command: 'cat' },
@@ -113,7 +114,12 @@ describe('GC-128 the old quality gates', () => {
   test('that only look stay behind the delegation', async () => {
     const { definitions, notes } = await imported(importQualityGates({ quality_gates: [gate] }))
     expect(definitions).toEqual([
-      { event: 'subagent_stop', handler_type: 'command', config: { command: 'npm test' } },
+      {
+        event: 'subagent_stop',
+        handler_type: 'command',
+        answer: 'strict',
+        config: { command: 'npm test' },
+      },
     ])
     expect(notes).toEqual([])
   })

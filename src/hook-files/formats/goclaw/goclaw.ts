@@ -64,6 +64,7 @@ function definition(row: Row): HookDefinition {
     event: row.event,
     handler_type: row.handler_type,
     config: row.config,
+    ...textIsLog(row.handler_type),
     ...present({
       id: row.id || undefined,
       name: row.name || undefined,
@@ -80,6 +81,11 @@ function definition(row: Row): HookDefinition {
       agent_ids: row.scope === 'agent' ? [...new Set(agents)] : undefined,
     }),
   }
+}
+
+/** There, text that is not JSON let the call run. */
+export function textIsLog(handlerType: string): Pick<HookDefinition, 'answer'> {
+  return handlerType === 'command' || handlerType === 'http' ? { answer: 'strict' } : {}
 }
 
 function noteLosses({ fields, path, ledger }: FieldReader<Row>): void {

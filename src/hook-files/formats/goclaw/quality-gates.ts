@@ -4,6 +4,7 @@ import { type SchemaType, schema } from '../../../engine/core/schema/schema.ts'
 import type { HookDefinition } from '../../../engine/hook-definition.ts'
 import { type ImportedHook, type ImportFormat, present, translateWith } from '../import-format.ts'
 import { FieldReader, type ImportLedger } from '../import-ledger.ts'
+import { textIsLog } from './goclaw.ts'
 
 const text = nonEmpty()
 
@@ -59,7 +60,7 @@ function definition(gate: Gate): HookDefinition {
   return {
     event: gate.block_on_failure ? 'subagent_start' : 'subagent_stop',
     ...(gate.type === 'command'
-      ? { handler_type: 'command', config: present({ command: gate.command }) }
+      ? { handler_type: 'command', config: present({ command: gate.command }), ...textIsLog('command') }
       : {
           handler_type: 'prompt',
           matcher: '.*',

@@ -98,6 +98,11 @@ const handlerHints: Readonly<Record<string, string>> = {
   function: 'A function of the program that embeds the engine. A gateway on its own has none.',
 }
 
+/** Text that a new guard prints must not open its gate. */
+function answerOf(handlerType: string): 'exact' | undefined {
+  return handlerType === 'command' || handlerType === 'http' ? 'exact' : undefined
+}
+
 /** The handler and its settings. Another handler has other settings, so a change of it empties them. */
 function HandlerFields({ draft, onChange, isReadOnly, problem }: HookFormProps) {
   const { edition } = useCaller()
@@ -140,7 +145,9 @@ function HandlerFields({ draft, onChange, isReadOnly, problem }: HookFormProps) 
             disabled: name === 'command' && edition === 'standard',
           }))}
           value={type}
-          onChange={(value) => onChange({ ...draft, handler_type: value, config: {} })}
+          onChange={(value) =>
+            onChange({ ...draft, handler_type: value, config: {}, answer: answerOf(value) })
+          }
           disabled={isReadOnly}
         />
       </Input.Wrapper>

@@ -6,6 +6,19 @@ import { useHookCounts } from '../hooks/hook-counts.tsx'
 import styles from './hook-overview.module.css'
 import type { StoredHook } from './hook-page.tsx'
 
+const printedText = {
+  exact: 'an invalid answer',
+  strict: 'a log',
+  lenient: 'a log, also if it looks like an answer',
+  ignore: 'not read',
+} as const
+
+/** What becomes of text that is no answer, for the handlers that read what another program prints. */
+function printedFact({ handler_type, answer }: StoredHook): readonly (readonly [string, string])[] {
+  const reads = handler_type === 'command' || handler_type === 'http'
+  return reads ? [['Text that it prints', printedText[answer ?? 'strict']]] : []
+}
+
 /** Event, type, scope and matcher at a glance, and what the hook did today. */
 export function HookOverview({ hook }: Readonly<{ hook: StoredHook }>) {
   const counts = useHookCounts()
@@ -27,6 +40,7 @@ export function HookOverview({ hook }: Readonly<{ hook: StoredHook }>) {
     ['Timeout', hook.timeout_ms === undefined ? 'of the event' : formatDuration(hook.timeout_ms)],
     ['If it times out', hook.on_timeout ?? 'block'],
     ['If it fails', hook.on_error ?? 'block'],
+    ...printedFact(hook),
     ['Tags', hook.tags === undefined ? 'none' : hook.tags.join(', ')],
     ['Made', <Age key="made" at={hook.created_at} />],
     ['Changed', <Age key="changed" at={hook.updated_at} />],
