@@ -8,7 +8,7 @@
  * A gate blocks unless one complete, valid reply arrives in time from a trusted peer. Every other path ends in
  * no_answer(). With --observe nothing is ever blocked, and events that cannot be delivered go to the spool.
  * --within is the time for an answer. If the gateway reports that it asks a person, the client waits for that person up
- * to --wait, and connects again if the gateway restarts meanwhile.
+ * to --wait, and connects again if the gateway restarts meanwhile. If the agent ends first, it withdraws the question.
  *
  * How it is written:
  * - It uses no allocator, no lock and no stdio. Every function that it calls is async-signal-safe, so a signal
@@ -37,6 +37,9 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#ifdef __APPLE__
+#include <sys/sysctl.h>
+#endif
 #include <sys/time.h>
 #include <sys/un.h>
 #include <time.h>
@@ -64,6 +67,8 @@
 #define REPORT_MS 1000
 /* Between two attempts to reach a gateway that restarts. */
 #define RETRY_MS 100
+/* Between two looks whether the caller still waits. */
+#define LOOK_MS 500
 
 typedef unsigned char byte;
 
@@ -627,6 +632,17 @@ static _Noreturn void end_without_answer(const char *reason, size_t length) {
 
 static _Noreturn void no_answer(const char *reason) { end_without_answer(reason, strlen(reason)); }
 
+/* For ends that leave no event behind: it neither spools nor builds texts. */
+static _Noreturn void end_at_once(const char *line) {
+  struct text why = {(char *)(uintptr_t)line, strlen(line), 0, false};
+  if (options.observe) _exit(0);
+  if (options.fail_open && !stays_closed) {
+    complain(&why, "; let through because of --fail-open", "");
+    _exit(0);
+  }
+  end_gate(&why, NULL);
+}
+
 /* ---- Waiting for a person ---- */
 
 /* "apr_" and 16 digits: the first question of this call. A gateway that restarted knows the call by it. */
@@ -636,6 +652,18 @@ static char approval[APPROVAL_LENGTH + 1];
 TEXT_IN_FILE(wait_text, MAX_WHY + 64);
 /* Set while a person is being asked. */
 static volatile sig_atomic_t is_waiting;
+
+/* The open connection to the gateway, or -1. */
+static volatile sig_atomic_t gateway = -1;
+
+/* Withdraws the question, so that no person approves a call that nothing waits for. The gateway has recorded the event, so
+   it needs no spool. */
+static _Noreturn void leave(const char *line) {
+  static const char cancel[] = "{\"id\":1,\"cancel\":true}\n";
+  is_ending = 1;
+  send(gateway, cancel, sizeof cancel - 1, MSG_NOSIGNAL);
+  end_at_once(line);
+}
 
 /* ---- Signals ---- */
 
@@ -660,28 +688,20 @@ static _Noreturn void end_late(void) {
   end_without_answer(reason.at, reason.length);
 }
 
-/* For crashes: it neither spools nor builds texts. */
-static _Noreturn void end_at_once(const char *line) {
-  struct text why = {(char *)(uintptr_t)line, strlen(line), 0, false};
-  if (options.observe) _exit(0);
-  if (options.fail_open && !stays_closed) {
-    complain(&why, "; let through because of --fail-open", "");
-    _exit(0);
-  }
-  end_gate(&why, NULL);
-}
-
 static void on_fault(int number) {
   (void)number;
   end_at_once("hookhelm: the client crashed");
 }
 
+#define INTERRUPTED "hookhelm: interrupted by a signal"
+
 /* The alarm, or a signal that ends the client. */
 static void on_end(int number) {
   if (number != SIGALRM) stays_closed = 1;
   if (is_ending || is_printing)
-    end_at_once(number == SIGALRM ? "hookhelm: no answer in time" : "hookhelm: interrupted by a signal");
+    end_at_once(number == SIGALRM ? "hookhelm: no answer in time" : INTERRUPTED);
   if (number == SIGALRM) end_late();
+  if (is_waiting && gateway >= 0) leave(INTERRUPTED);
   no_answer("interrupted by a signal");
 }
 
@@ -798,6 +818,158 @@ static void fill_standard_ends(void) {
     if (fcntl(file, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != file) _exit(2);
 }
 
+/* ---- The caller ---- */
+
+/* One process above the client. */
+struct process {
+  pid_t id, parent, group;
+  /* With the id it names a process for ever: the system gives ids anew. */
+  uint64_t started;
+  bool has_ended;
+};
+
+/* Returns false if nothing is known about the process. */
+static bool look_up(struct process *process) {
+#ifdef __linux__
+  TEXT(path, 64);
+  char stat[1024];
+  say(&path, "/proc/");
+  say_number(&path, (uint64_t)process->id);
+  say(&path, "/stat");
+  put(&path, "", 1);
+  int file = open(path.at, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  ssize_t count = read_some(file, (byte *)stat, sizeof stat);
+  close(file);
+  if (count <= 0) return false;
+  struct cursor fields = {(byte *)stat, (byte *)stat + count};
+  /* The second field is the name, in parentheses, and may hold any character. */
+  for (ssize_t at = 0; at < count; at++)
+    if (stat[at] == ')') fields.at = (byte *)stat + at + 1;
+  uint64_t numbers[23] = {0};
+  for (int field = 3; field <= 22; field++) {
+    if (!take(&fields, ' ') || fields.at == fields.end) return false;
+    if (field == 3) process->has_ended = *fields.at == 'Z' || *fields.at == 'X';
+    while (fields.at < fields.end && *fields.at != ' ') {
+      if (*fields.at >= '0' && *fields.at <= '9') numbers[field] = numbers[field] * 10 + (uint64_t)(*fields.at - '0');
+      fields.at++;
+    }
+  }
+  process->parent = (pid_t)numbers[4], process->group = (pid_t)numbers[5], process->started = numbers[22];
+  return true;
+#elif defined(__APPLE__)
+  int name[] = {CTL_KERN, KERN_PROC, KERN_PROC_PID, process->id};
+  struct kinfo_proc found;
+  size_t size = sizeof found;
+  if (sysctl(name, 4, &found, &size, NULL, 0) != 0 || size != sizeof found) return false;
+  const struct timeval start = found.kp_proc.p_starttime;
+  process->parent = found.kp_eproc.e_ppid, process->group = found.kp_eproc.e_pgid;
+  process->started = (uint64_t)start.tv_sec * 1000000 + (uint64_t)start.tv_usec;
+  process->has_ended = found.kp_proc.p_stat == SZOMB;
+  return true;
+#else
+  (void)process;
+  return false;
+#endif
+}
+
+/* The arguments of a process, each with a zero byte behind it; those that do not fit are left out. */
+struct words {
+  char at[16u << 10];
+  size_t length;
+};
+
+static void read_words(pid_t id, struct words *words) {
+  words->length = 0;
+#ifdef __linux__
+  TEXT(path, 64);
+  say(&path, "/proc/");
+  say_number(&path, (uint64_t)id);
+  say(&path, "/cmdline");
+  put(&path, "", 1);
+  int file = open(path.at, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  ssize_t count = read_some(file, (byte *)words->at, sizeof words->at);
+  close(file);
+  if (count > 0) words->length = (size_t)count;
+#elif defined(__APPLE__)
+  /* The number of arguments, the path of the program, padding, and the arguments. */
+  int name[] = {CTL_KERN, KERN_PROCARGS2, id};
+  size_t size = sizeof words->at, start = sizeof(int);
+  if (sysctl(name, 3, words->at, &size, NULL, 0) != 0 || size < start) return;
+  start += strnlen(words->at + start, size - start);
+  while (start < size && words->at[start] == '\0') start++;
+  words->length = size - start;
+  memmove(words->at, words->at + start, words->length);
+#else
+  (void)id;
+#endif
+}
+
+static bool contains(const struct words *words, const char *part, size_t length) {
+  for (size_t at = 0; at + length <= words->length; at++)
+    if (memcmp(words->at + at, part, length) == 0) return true;
+  return false;
+}
+
+/* Whether the outer process started its own program again, with the same arguments, as an agent does that sets the
+   memory of its runtime. Its start is enough: arguments may be as long as a prompt. */
+static bool is_started_again(const struct words *inner, const struct words *outer) {
+  size_t first = strnlen(outer->at, outer->length) + 1;
+  if (first >= outer->length) return false;
+  size_t rest = outer->length - first;
+  return contains(inner, outer->at + first, rest < 1024 ? rest : 1024);
+}
+
+/* The line from the client up to its agent: the shells that start the client, whose arguments name it, and the first
+   process above them. Who started the agent does not matter: it may end before the agent does. */
+#define MAX_CALLERS 8
+static struct process callers[MAX_CALLERS];
+static size_t caller_count;
+static pid_t parent;
+
+static void find_callers(const char *program) {
+  static struct words words[2];
+  const char *name = program;
+  for (const char *at = program; *at; at++)
+    if (*at == '/') name = at + 1;
+  struct words *inner = &words[0], *outer = &words[1];
+  bool is_agent = false;
+  for (pid_t id = parent; id > 1 && caller_count < MAX_CALLERS; caller_count++) {
+    struct process *caller = &callers[caller_count];
+    caller->id = id;
+    if (!look_up(caller)) return;
+    read_words(id, outer);
+    if (is_agent && (caller->group != caller[-1].group || !is_started_again(inner, outer))) return;
+    is_agent = is_agent || !contains(outer, name, strlen(name));
+    struct words *above = inner;
+    inner = outer, outer = above;
+    id = caller->parent;
+  }
+}
+
+static bool has_ended(const struct process *caller) {
+  struct process now = {.id = caller->id};
+  if (kill(caller->id, 0) != 0 && errno == ESRCH) return true;
+  return look_up(&now) && (now.has_ended || now.started != caller->started);
+}
+
+/* Whether nothing waits for the answer any more. A caller that nothing is known about stays. */
+static bool has_caller_left(void) {
+  struct pollfd out = {STDOUT_FILENO, 0, 0};
+  if (getppid() != parent || (poll(&out, 1, 0) > 0 && out.revents & (POLLERR | POLLHUP))) return true;
+  for (size_t i = 0; i < caller_count; i++)
+    if (has_ended(&callers[i])) return true;
+  return false;
+}
+
+/* Returns when the gateway has sent more, or is gone. */
+static void watch_caller(int connection) {
+  struct pollfd line = {connection, POLLIN, 0};
+  while (poll(&line, 1, LOOK_MS) <= 0)
+    if (has_caller_left()) leave("hookhelm: the caller left before a person answered");
+}
+
 /* ---- The gateway ---- */
 
 /* Trusts this user and root. The kernel reports who listens, so it cannot be forged. */
@@ -897,7 +1069,9 @@ static void send_request(int connection) {
   TEXT(head, HEAD_ROOM);
   say(&head, "{\"hookhelm\":1,\"agent\":\"");
   say(&head, options.agent);
-  say(&head, "\"}\n{\"id\":1,\"event\":\"");
+  say(&head, "\",\"pid\":");
+  say_number(&head, (uint64_t)getpid());
+  say(&head, "}\n{\"id\":1,\"event\":\"");
   say(&head, options.event);
   say(&head, "\",\"within_ms\":");
   say_number(&head, gateway_ms());
@@ -1034,6 +1208,7 @@ static void await_answer(int connection) {
   answer.length = 0;
   for (;;) {
     if (!make_room(&answer, MAX_LINE)) no_answer(answer.room >= MAX_LINE ? UNREADABLE : "out of memory");
+    if (is_waiting) watch_caller(connection);
     ssize_t count = read_some(connection, answer.at + answer.length, answer.room - answer.length);
     if (count <= 0 && approval[0]) return;
     is_down = count <= 0;
@@ -1052,6 +1227,7 @@ static void await_answer(int connection) {
 
 int main(int count, char **words, char **environment) {
   started_ms = read_clock(CLOCK_MONOTONIC);
+  parent = getppid();
   trap_signals();
   fill_standard_ends();
   read_arguments(count, words);
@@ -1061,8 +1237,12 @@ int main(int count, char **words, char **environment) {
   too_late = "the gateway did not answer within ";
   read_environment(environment);
   for (int connection = reach_first();; connection = reach_again()) {
+    gateway = connection;
     send_request(connection);
+    /* While the gateway decides, so that it takes no time. An observation waits for no person. */
+    if (caller_count == 0 && !options.observe) find_callers(words[0]);
     await_answer(connection);
+    gateway = -1;
     close(connection);
   }
 }

@@ -110,6 +110,7 @@ void _exit(int code) {
 
 int kill(pid_t process, int number) { return (int)ASK2(kill, process, number); }
 pid_t getpid(void) { return (pid_t)ASK0(getpid); }
+pid_t getppid(void) { return (pid_t)ASK0(getppid); }
 uid_t geteuid(void) { return (uid_t)ASK0(geteuid); }
 
 ssize_t read(int file, void *into, size_t room) { return ASK3(read, file, into, room); }

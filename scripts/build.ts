@@ -56,7 +56,7 @@ writeDeclarations({ doors, outdir })
 for (const path of Object.values(bin)) chmodSync(join(root, path), 0o755)
 copyPlainFiles()
 cpSync(join(root, 'ui/dist'), join(outdir, 'ui'), { recursive: true })
-inlineGatewayLink()
+inlineClientModules()
 writeExamples()
 
 function sourceOf(built: string): string {
@@ -73,16 +73,16 @@ function copyPlainFiles(): void {
 }
 
 /** The published client is one file: each module that it loads makes it start later. */
-function inlineGatewayLink(): void {
+function inlineClientModules(): void {
   const client = join(outdir, 'agents/client/hookhelm-hook.cjs')
-  const link = readFileSync(join(outdir, 'agents/client/gateway-link.cjs'), 'utf8').replace(
-    /^'use strict'\n|^module\.exports = \{[^}]*\}\n/gm,
-    '',
-  )
-  const text = readFileSync(client, 'utf8')
-  const joined = text.replace(/^const \{[^}]*\} = require\('\.\/gateway-link\.cjs'\)\n/m, () => link)
-  if (joined === text) throw new Error(`${client} does not load gateway-link.cjs`)
-  writeFileSync(client, joined)
+  const inline = (text: string, name: string) => {
+    const module = readFileSync(join(outdir, `agents/client/${name}.cjs`), 'utf8')
+    const body = module.replace(/^'use strict'\n|^module\.exports = \{[^}]*\}\n/gm, '')
+    const load = new RegExp(`^const \\{[^}]*\\} = require\\('\\./${name}\\.cjs'\\)\\n`, 'm')
+    if (!load.test(text)) throw new Error(`${client} does not load ${name}.cjs`)
+    return text.replace(load, () => body)
+  }
+  writeFileSync(client, ['gateway-link', 'caller-watch'].reduce(inline, readFileSync(client, 'utf8')))
 }
 
 /** Node runs no TypeScript below node_modules, so the package carries the examples as JavaScript as well. */

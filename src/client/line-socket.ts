@@ -53,7 +53,7 @@ export class LineSocket {
 
   constructor(path: string, token: string | undefined) {
     this.#path = path
-    this.#hello = `${JSON.stringify({ hookhelm: 1, token })}\n`
+    this.#hello = `${JSON.stringify({ hookhelm: 1, token, pid: process.pid })}\n`
   }
 
   /**

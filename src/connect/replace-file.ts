@@ -20,6 +20,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type ConfigFileState, readConfigState, unusableConfig } from '../agents/config/read-config.ts'
 import { errorText } from '../engine/core/errors/error.ts'
 import { serverError } from '../engine/core/errors/server-errors.ts'
+import { isRunning } from '../safe/process/is-running.ts'
 
 const OWNER_MAY_WRITE = 0o200
 
@@ -146,18 +147,12 @@ function leftoverPrefix(path: string): string {
 function removeLeftovers(path: string): void {
   const prefix = leftoverPrefix(path)
   for (const name of readdirSync(dirname(path)))
-    if (name.startsWith(prefix) && !isRunning(Number(name.slice(prefix.length))))
+    if (name.startsWith(prefix) && isLeft(Number(name.slice(prefix.length))))
       rmSync(join(dirname(path), name), { force: true })
 }
 
-function isRunning(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (thrown) {
-    return isCoded(thrown, 'EPERM')
-  }
+function isLeft(pid: number): boolean {
+  return pid === process.pid || !isRunning(pid)
 }
 
 function isCoded(thrown: unknown, code: string): boolean {

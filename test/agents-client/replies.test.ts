@@ -11,7 +11,7 @@ describe.each(clients)('$name: a reply', (client) => {
     const ended = await run(client, args(socket), '{"tool":"Bash"}')
     expect(ended).toEqual({ code: 7, signal: null, stdout: '{"a":1}', stderr: 'why\n' })
     const [hello, request, rest] = (heard[0] ?? '').split('\n')
-    expect(hello).toBe('{"hookhelm":1,"agent":"claude-code"}')
+    expect(hello).toMatch(/^\{"hookhelm":1,"agent":"claude-code","pid":\d+\}$/)
     expect(request).toMatch(/^\{"id":1,"event":"PreToolUse","within_ms":\d+,"native":\{"tool":"Bash"\}\}$/)
     expect(rest).toBe('')
   })

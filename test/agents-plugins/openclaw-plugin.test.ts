@@ -14,7 +14,7 @@ describe('a tool call', () => {
   test('goes on when there is no objection', async () => {
     const { handlers, server } = await started()
     expect(await handlers.before_tool_call?.(call, ctx)).toBeUndefined()
-    expect(server.hellos).toEqual([{ hookhelm: 1, agent: 'openclaw' }])
+    expect(server.hellos).toEqual([{ hookhelm: 1, agent: 'openclaw', pid: process.pid }])
     expect(server.asked).toMatchObject([
       { event: 'before_tool_call', native: { event: call, ctx, session: 'uuid-1' } },
     ])

@@ -24,7 +24,7 @@ describe('a tool call', () => {
     const output = bash()
     await tool(hooks, output)
     expect(output).toEqual(bash())
-    expect(server.hellos).toEqual([{ hookhelm: 1, agent: 'opencode' }])
+    expect(server.hellos).toEqual([{ hookhelm: 1, agent: 'opencode', pid: process.pid }])
     expect(server.asked).toEqual([
       {
         id: 1,

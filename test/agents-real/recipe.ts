@@ -54,7 +54,10 @@ interface Headless {
 
 export interface RunOptions {
   readonly timeoutMs?: number
+  /** More arguments of the agent. */
   readonly args?: readonly string[]
+  /** Gets the process that was started, to end it in the middle. */
+  onStart?(pid: number): void
 }
 
 interface Start {
@@ -62,11 +65,12 @@ interface Start {
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly cwd: string
-  readonly timeoutMs?: number
+  readonly options?: RunOptions
 }
 
 /** Runs a program with nothing but the given environment, in a group of its own that is ended as a whole. */
-export function runProgram({ program, args, env, cwd, timeoutMs = 120_000 }: Start): Promise<Ran> {
+export function runProgram({ program, args, env, cwd, options = {} }: Start): Promise<Ran> {
+  const { timeoutMs = 120_000, onStart } = options
   const from = performance.now()
   return new Promise((resolve) => {
     const child = spawn(program, args, {
@@ -75,6 +79,7 @@ export function runProgram({ program, args, env, cwd, timeoutMs = 120_000 }: Sta
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     })
+    if (child.pid !== undefined) onStart?.(child.pid)
     let output = ''
     let timedOut = false
     const take = (chunk: Buffer) => {

@@ -26,7 +26,8 @@ async function stage(reply: (agent: string) => object | undefined = allow) {
   const { path: original } = chooseClient('node')
   const client = home.write('bin/hookhelm-hook.cjs', '')
   copyFileSync(original, client)
-  copyFileSync(join(dirname(original), 'gateway-link.cjs'), home.path('bin', 'gateway-link.cjs'))
+  for (const module of ['gateway-link.cjs', 'caller-watch.cjs'])
+    copyFileSync(join(dirname(original), module), home.path('bin', module))
   chmodSync(client, 0o644)
   const command = [process.execPath, client]
   return {

@@ -10,9 +10,9 @@ const MAX_LINE = MAX_PAYLOAD + 65_536
 const MAX_SPOOLED = 10_000
 const LINE_END = 0x0a
 
-/** The first line on a connection. */
+/** The first line on a connection. By the process the gateway sees that a caller has ended. */
 function helloLine(agent) {
-  return `{"hookhelm":1,"agent":${JSON.stringify(agent)}}\n`
+  return `{"hookhelm":1,"agent":${JSON.stringify(agent)},"pid":${process.pid}}\n`
 }
 
 /** The code of an event that is spooled because the gateway did not listen or ended the connection. */
@@ -31,6 +31,11 @@ function requestLine({ id, event, withinMs, native, approval }) {
   const { HOOKHELM_RUN: proof = '' } = process.env
   const run = proof === '' ? '' : `"run":${JSON.stringify(proof)},`
   return `{"id":${id},"event":${JSON.stringify(event)},"within_ms":${withinMs},${again}${run}"native":${native}}\n`
+}
+
+/** Withdraws a request that waits for a person. */
+function cancelLine(id) {
+  return `{"id":${id},"cancel":true}\n`
 }
 
 /** The name of the question at the end of the text of a pending line. */
@@ -133,6 +138,7 @@ module.exports = {
   TEMPORARY,
   UNREACHABLE,
   approvalIn,
+  cancelLine,
   checkSocketFolder,
   createLineReader,
   explainUnreachable,

@@ -81,6 +81,10 @@ const state = {
   approval: undefined,
   /** What the gateway said last about the wait. */
   waitText: undefined,
+  /** The process that started this one. */
+  parent: process.ppid,
+  /** The processes up to the agent. */
+  callers: undefined,
   /** When the budget ends, in milliseconds since the start. */
   endsAt: 0,
   timer: undefined,
@@ -94,6 +98,7 @@ const {
   TEMPORARY,
   UNREACHABLE,
   approvalIn,
+  cancelLine,
   checkSocketFolder,
   createLineReader,
   explainUnreachable,
@@ -101,6 +106,7 @@ const {
   requestLine,
   writeSpoolFile,
 } = require('./gateway-link.cjs')
+const { findCallers, watchCallers } = require('./caller-watch.cjs')
 let readLines = createLineReader(handleLine)
 
 readArguments(process.argv.slice(2))
@@ -108,7 +114,8 @@ for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'])
   process.on(name, () => {
     // A killed client must not let a call pass.
     options.failOpen = false
-    noAnswer('interrupted by a signal')
+    if (state.waitText !== undefined && state.connection !== undefined) leave('interrupted by a signal')
+    else noAnswer('interrupted by a signal')
   })
 // The budget counts from the start of the process.
 setEnd(options.withinMs)
@@ -355,6 +362,8 @@ function requestOf(native) {
 function ask() {
   state.isAsked = true
   state.connection.write(state.request)
+  // While the gateway decides, so that it takes no time. An observation waits for no person.
+  if (!options.observe) state.callers ??= findCallers(state.parent, process.argv[1].replace(/.*\//, ''))
   if (state.early.length > 0) receive(Buffer.concat(state.early))
 }
 
@@ -379,11 +388,20 @@ function handleLine(bytes, moreFollows) {
 /** A call that a person is asked about does not pass unanswered, whatever --fail-open says. */
 function waitForPerson({ text, untilMs }) {
   options.failOpen = false
+  if (state.waitText === undefined)
+    watchCallers(state.parent, state.callers ?? [], () => leave('the caller left before a person answered'))
   state.waitText = oneLine(text)
   state.approval ??= approvalIn(text)
   // Moves the end to the time that the gateway names, but never closer, and never beyond --wait.
   const end = Math.min(sinceStart() + untilMs - Date.now() + REPORT_MS, options.waitMs)
   if (end > state.endsAt) setEnd(end)
+}
+
+/** Withdraws the question, so that no person approves a call that nothing waits for. The gateway has recorded the event. */
+function leave(why) {
+  const end = () => endAtOnce(`hookhelm: ${why}`)
+  if (state.connection === undefined) end()
+  else state.connection.write(cancelLine(1), end)
 }
 
 /** `{"id":1,"reply":{"exit":0,"stdout":"…","stderr":"…"}}`, to the byte, but for how characters are escaped. */

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Recipe, runProgram, type Stage } from '../recipe.ts'
+import { type Recipe, type RunOptions, runProgram, type Stage } from '../recipe.ts'
 
 const program = ({ cli }: Stage) => join(cli, 'node_modules/@anthropic-ai/claude-code-linux-x64/claude')
 
@@ -11,13 +11,13 @@ const variables = ({ url }: Stage) => ({
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
 })
 
-const start = (stage: Stage, args: readonly string[], timeoutMs?: number) =>
+const start = (stage: Stage, args: readonly string[], options: RunOptions = {}) =>
   runProgram({
     program: program(stage),
     args: ['-p', 'say hi', ...args],
     cwd: stage.project,
     env: { HOME: stage.home, ...variables(stage) },
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    options,
   })
 
 export const claudeCode: Recipe = {
@@ -26,7 +26,7 @@ export const claudeCode: Recipe = {
   packages: ['@anthropic-ai/claude-code@2.1.325'],
   tool: (command) => ({ tool: 'Bash', input: { command, description: 'Say hi' } }),
   prepare: ({ home }) => mkdirSync(join(home, '.claude'), { recursive: true }),
-  run: (stage, { args = [], timeoutMs } = {}) => start(stage, ['--allowedTools', 'Bash', ...args], timeoutMs),
+  run: (stage, options = {}) => start(stage, ['--allowedTools', 'Bash', ...(options.args ?? [])], options),
   subAgent: {
     tool: 'Agent',
     input: { description: 'Look', prompt: 'Look around', subagent_type: 'general-purpose' },

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Recipe, runProgram, type Stage } from '../recipe.ts'
+import { type Recipe, type RunOptions, runProgram, type Stage } from '../recipe.ts'
 
 const config = (url: string) => `model = "fake-model"
 model_provider = "fake"
@@ -21,13 +21,13 @@ const variables = ({ home }: Stage) => ({ CODEX_HOME: join(home, '.codex'), FAKE
 /** The trust that a person gives in its own dialog. */
 const TRUST = '--dangerously-bypass-hook-trust'
 
-const start = (stage: Stage, args: readonly string[], timeoutMs?: number) =>
+const start = (stage: Stage, args: readonly string[], options: RunOptions = {}) =>
   runProgram({
     program: process.execPath,
     args: [script(stage), 'exec', '--json', '--skip-git-repo-check', TRUST, ...args, 'say hi'],
     cwd: stage.project,
     env: { HOME: stage.home, ...variables(stage) },
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    options,
   })
 
 export const codex: Recipe = {
@@ -43,7 +43,7 @@ export const codex: Recipe = {
     mkdirSync(join(home, '.codex'), { recursive: true })
     writeFileSync(join(home, '.codex', 'config.toml'), config(url))
   },
-  run: (stage, { args = [], timeoutMs } = {}) => start(stage, args, timeoutMs),
+  run: (stage, options = {}) => start(stage, options.args ?? [], options),
   headless: { command: (stage) => [process.execPath, script(stage), TRUST], env: variables },
   runUnpermitted: (stage) => start(stage, ['-c', 'sandbox_mode="read-only"']),
 }

@@ -1,12 +1,12 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Recipe, runProgram, type Stage } from '../recipe.ts'
+import { type Recipe, type RunOptions, runProgram, type Stage } from '../recipe.ts'
 
 const start = (
   { home, project, url, cli }: Stage,
   env: Readonly<Record<string, string>>,
   args: readonly string[],
-  timeoutMs?: number,
+  options: RunOptions = {},
 ) =>
   runProgram({
     program: join(cli, 'node_modules/@github/copilot-linux-x64/copilot'),
@@ -20,7 +20,7 @@ const start = (
       COPILOT_MODEL: 'fake-model',
       ...env,
     },
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    options,
   })
 
 export const copilotCli: Recipe = {
@@ -31,7 +31,7 @@ export const copilotCli: Recipe = {
   packages: ['@github/copilot@1.0.102'],
   tool: (command) => ({ tool: 'bash', input: { command, description: 'Say hi' } }),
   prepare: ({ home }) => mkdirSync(join(home, '.copilot'), { recursive: true }),
-  run: (stage, { args = [], timeoutMs } = {}) => start(stage, { COPILOT_ALLOW_ALL: 'true' }, args, timeoutMs),
+  run: (stage, options = {}) => start(stage, { COPILOT_ALLOW_ALL: 'true' }, options.args ?? [], options),
   subAgent: {
     tool: 'task',
     input: { name: 'look', description: 'Look', prompt: 'Look around', agent_type: 'explore' },

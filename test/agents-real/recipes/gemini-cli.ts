@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Recipe, runProgram, type Stage } from '../recipe.ts'
+import { type Recipe, type RunOptions, runProgram, type Stage } from '../recipe.ts'
 
 const settings = {
   security: { auth: { selectedType: 'gemini-api-key' }, folderTrust: { enabled: false } },
@@ -17,13 +17,13 @@ const variables = ({ url }: Stage) => ({
 const MODEL = ['-m', 'gemini-2.5-flash']
 const PERMITTED = '--approval-mode=yolo'
 
-const start = (stage: Stage, args: readonly string[], timeoutMs?: number) =>
+const start = (stage: Stage, args: readonly string[], options: RunOptions = {}) =>
   runProgram({
     program: process.execPath,
     args: [script(stage), '-p', 'say hi', ...MODEL, ...args],
     cwd: stage.project,
     env: { HOME: stage.home, ...variables(stage) },
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    options,
   })
 
 export const geminiCli: Recipe = {
@@ -37,7 +37,7 @@ export const geminiCli: Recipe = {
     mkdirSync(join(home, '.gemini'), { recursive: true })
     writeFileSync(join(home, '.gemini', 'settings.json'), `${JSON.stringify(settings, null, 2)}\n`)
   },
-  run: (stage, { args = [], timeoutMs } = {}) => start(stage, [PERMITTED, ...args], timeoutMs),
+  run: (stage, options = {}) => start(stage, [PERMITTED, ...(options.args ?? [])], options),
   subAgent: {
     tool: 'invoke_agent',
     input: { agent_name: 'codebase_investigator', prompt: 'Look around' },

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Recipe, runProgram, type Stage } from '../recipe.ts'
+import { type Recipe, type RunOptions, runProgram, type Stage } from '../recipe.ts'
 
 const model = {
   id: 'fake-model',
@@ -31,7 +31,7 @@ function configure({ home, project, url }: Stage, more: object = {}): void {
 let runs = 0
 
 /** It needs a newer Node than ours, which comes as a package too. */
-function start({ home, project, cli }: Stage, args: readonly string[], timeoutMs?: number) {
+function start({ home, project, cli }: Stage, args: readonly string[], options: RunOptions = {}) {
   const node = join(cli, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin')
   runs += 1
   return runProgram({
@@ -53,7 +53,7 @@ function start({ home, project, cli }: Stage, args: readonly string[], timeoutMs
     ],
     cwd: project,
     env: { HOME: home, PATH: `${node}:${process.env.PATH ?? ''}` },
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    options,
   })
 }
 
@@ -63,7 +63,7 @@ export const openclaw: Recipe = {
   packages: ['openclaw@2026.9.6', `node-${process.platform}-${process.arch}@26`],
   tool: (command) => ({ tool: 'exec', input: { command } }),
   prepare: (stage) => configure(stage),
-  run: (stage, { args = [], timeoutMs } = {}) => start(stage, args, timeoutMs),
+  run: (stage, options = {}) => start(stage, options.args ?? [], options),
   runUnpermitted(stage) {
     configure(stage, { tools: { deny: ['exec'] } })
     return start(stage, [])

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Recipe, runProgram, type Stage } from '../recipe.ts'
+import { type Recipe, type RunOptions, runProgram, type Stage } from '../recipe.ts'
 
 const config = (url: string, permission: object) => ({
   $schema: 'https://opencode.ai/config.json',
@@ -32,13 +32,13 @@ const variables = {
   OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
 }
 
-const start = (stage: Stage, args: readonly string[], timeoutMs?: number) =>
+const start = (stage: Stage, args: readonly string[], options: RunOptions = {}) =>
   runProgram({
     program: program(stage),
     args: ['run', ...args, 'say hi'],
     cwd: stage.project,
     env: { HOME: stage.home, ...variables },
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    options,
   })
 
 export const opencode: Recipe = {
@@ -48,7 +48,7 @@ export const opencode: Recipe = {
   tool: (command) => ({ tool: 'bash', input: { command, description: 'Say hi' } }),
   // One case moves to a folder next to the project.
   prepare: (stage) => configure(stage, { external_directory: 'allow' }),
-  run: (stage, { args = [], timeoutMs } = {}) => start(stage, args, timeoutMs),
+  run: (stage, options = {}) => start(stage, options.args ?? [], options),
   subAgent: {
     tool: 'task',
     input: { description: 'Look', prompt: 'Look around', subagent_type: 'general' },

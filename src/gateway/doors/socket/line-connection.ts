@@ -7,6 +7,7 @@ import { serverError } from '../../../engine/core/errors/server-errors.ts'
 import { callerWait } from '../../../pipeline/caller-wait.ts'
 import { decodeUtf8, parseJson } from '../../../safe/json.ts'
 import { LineSplitter } from '../../../safe/line-splitter.ts'
+import { isRunning } from '../../../safe/process/is-running.ts'
 import { mayNameFolders } from '../../../stored-hooks/snapshots/event-folders.ts'
 import { AGENT_LIMITS, requireAgent } from '../../agents/agent-door.ts'
 import type { Door } from '../door.ts'
@@ -28,6 +29,10 @@ const MAX_LINE = 1_048_576
 const MAX_IN_FLIGHT = 256
 const MAX_BUFFERED = 4 * 1_048_576
 
+/** How often, and for how long, a connection that was lost is checked for whether its process has ended. */
+const LOOK_MS = 50
+const LOOKS = 20
+
 /** A request without a reply. */
 interface OpenRequest {
   readonly id: LineId
@@ -46,6 +51,8 @@ export class LineConnection {
   #caller: Caller | undefined
   /** Set if the client is a coding agent. */
   #agent: AgentAdapter | undefined
+  /** The process of the client, if this machine sees it. */
+  #pid: number | undefined
   /** LineSplitter received while the token of the first line is looked up. */
   #early: Buffer[] | undefined
   /** Requests without a reply, and those of them that wait for a person. */
@@ -61,7 +68,7 @@ export class LineConnection {
     socket.once('close', () => {
       this.#ending = true
       // Creating the abort reason is expensive, and an answered connection needs none.
-      if (this.#inFlight > 0) this.#closed.abort()
+      if (this.#inFlight > 0) this.#lose()
     })
   }
 
@@ -73,6 +80,25 @@ export class LineConnection {
 
   destroy(): void {
     this.#socket.destroy()
+  }
+
+  /**
+   * A client that has ended does not come back, so its questions end at once. One that lives may have lost only its
+   * connection. The system closes the connection shortly before the process has ended.
+   */
+  #lose(): void {
+    const pid = this.#pid
+    if (pid === undefined || this.#waiting.size === 0) return this.#closed.abort()
+    let looks = 0
+    const ticker = this.#door.clock.every(LOOK_MS, () => {
+      looks += 1
+      const hasEnded = !isRunning(pid)
+      if (!hasEnded && looks < LOOKS) return
+      ticker.stop()
+      if (hasEnded) for (const { leave } of this.#waiting) leave?.()
+      this.#closed.abort()
+    })
+    ticker.hold(false)
   }
 
   #receive(chunk: Buffer): void {
@@ -92,8 +118,9 @@ export class LineConnection {
   /** The first line names the protocol version, and optionally a token and a coding agent. */
   #greet(line: Buffer): void {
     try {
-      const { token, agent } = readHelloLine(parseJson(decodeUtf8(line)))
+      const { token, agent, pid } = readHelloLine(parseJson(decodeUtf8(line)))
       const { parts, tokens } = this.#door
+      this.#pid = pid
       if (agent !== undefined) {
         this.#agent = requireAgent(agent)
         this.#maxLine = AGENT_LIMITS.maxBytes
@@ -179,6 +206,8 @@ export class LineConnection {
     const isHeld = call.leave !== undefined
     call.leave = leave
     if (isHeld) return
+    // In another container its id means nothing here.
+    if (this.#pid !== undefined && !isRunning(this.#pid)) this.#pid = undefined
     this.#waiting.add(call)
     this.#door.capacity.leave()
     this.#resume()

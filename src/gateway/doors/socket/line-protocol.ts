@@ -14,6 +14,8 @@ export type LineId = string | number | null
 interface HelloLine {
   readonly token: string | undefined
   readonly agent: unknown
+  /** The process of the client. */
+  readonly pid: number | undefined
 }
 
 export function readHelloLine(value: unknown): HelloLine {
@@ -24,8 +26,9 @@ export function readHelloLine(value: unknown): HelloLine {
     throw serverError('gateway.protocol', `the gateway speaks protocol version ${VERSION}`, {
       at: 'hookhelm',
     })
-  const token = fieldOf(value, 'token')
-  if (token === undefined || typeof token === 'string') return { token, agent: fieldOf(value, 'agent') }
+  const [token, pid] = [fieldOf(value, 'token'), fieldOf(value, 'pid')]
+  if (token === undefined || typeof token === 'string')
+    return { token, agent: fieldOf(value, 'agent'), pid: typeof pid === 'number' ? pid : undefined }
   throw serverError('auth.token', 'token must be text')
 }
 
