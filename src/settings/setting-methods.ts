@@ -10,10 +10,16 @@ import { defaultSettings, settingsSchema } from './settings.ts'
 
 /** Only the master scope may change these. */
 const masterOnly: readonly string[] = [
-  ...['allowed_hosts', 'header_variables', 'public_url', 'rate_limit', 'smtp'],
+  ...['allowed_hosts', 'header_variables', 'public_url', 'rate_limit', 'run_folders', 'smtp'],
 ]
 /** One value for the whole gateway. */
-const gatewayOnly: readonly string[] = ['allowed_hosts', 'public_url', 'retention_days', 'smtp']
+const gatewayOnly: readonly string[] = [
+  'allowed_hosts',
+  'public_url',
+  'retention_days',
+  'run_folders',
+  'smtp',
+]
 
 const settings = schema.map(
   schema.object({ value: schema.any(), from: schema.choice(['default', 'file', 'gateway', 'tenant']) }),

@@ -65,6 +65,10 @@ export const settingsSchema = schema.object(
       textLike(HEADER_VARIABLE, 'name a variable, and none of the gateway itself'),
       `Variables of the gateway’s environment that headers of http run hooks may use, as \`\${NAME}\`; master scope only.`,
     ),
+    run_folders: schema.list(
+      textLike(/^\//, 'be an absolute path'),
+      'Folders that runs on the machine of the gateway may name, with those below them; master scope only. The project in which `hookhelm up` was started if omitted, and none if that is a home or `/`.',
+    ),
     rules_enabled: schema.boolean(
       'Recovery rules may fire; false if omitted. false for the gateway stops those of every tenant.',
     ),
@@ -158,7 +162,7 @@ export async function cacheSettings(
  */
 function mergeSettings(
   common: SettingsInForce,
-  { retention_days: _, smtp: __, public_url: ___, ...own }: SettingValues,
+  { retention_days: _, smtp: __, public_url: ___, run_folders: ____, ...own }: SettingValues,
 ): SettingsInForce {
   return {
     ...common,

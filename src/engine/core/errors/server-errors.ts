@@ -82,6 +82,8 @@ export const serverErrors = {
   'runs.unknown_session': 'Try again, or stop the run that the message names.',
   /** A tool of a run names a file outside of the folder of the run. */
   'runs.outside_project': 'Start the run with the `project_dir` that holds the file.',
+  /** A run names a folder that no administrator has listed for runs. */
+  'runs.outside_folders': 'List it in the setting `run_folders`, or in `hookhelm runner --folders`.',
   /** A run should start a coding agent whose tool calls would not reach the hooks. */
   'runs.unconnected': 'Run `hookhelm connect` for this agent on the machine of the runner.',
 

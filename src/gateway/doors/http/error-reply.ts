@@ -30,7 +30,7 @@ interface ReplyRow {
 type NotInGateway =
   | `connect.${string}`
   | `agent.${string}`
-  | `runs.${'outside_project' | 'unconnected'}`
+  | `runs.${'outside_project' | 'outside_folders' | 'unconnected'}`
   | `approval.${'denied' | 'expired' | 'cancelled' | 'pending' | 'no_wait' | 'budget'}`
 
 type Mapped =
