@@ -6,7 +6,7 @@ import { findRunFolder, startFolders } from './run-folder.ts'
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'hookhelm-folders-')))
 afterAll(() => rmSync(base, { recursive: true, force: true }))
-const [listed, other, home] = ['listed', 'listed-too', 'home/ada'].map((name) => join(base, name))
+const [listed, other, home] = [join(base, 'listed'), join(base, 'listed-too'), join(base, 'home/ada')]
 for (const folder of [join(listed, 'app'), other, join(home, 'shop')]) mkdirSync(folder, { recursive: true })
 symlinkSync('/etc', join(listed, 'way-out'))
 symlinkSync(listed, join(base, 'way-in'))
