@@ -56,6 +56,9 @@ export const serverErrors = {
   'gateway.exposed': 'Listen on 127.0.0.1, or make a token first.',
   /** Another gateway uses this data directory. */
   'gateway.running': 'Stop it, or set HOOKHELM_HOME to another directory.',
+  /** The program at the address of the gateway does not know the owner's token, so it is not sent. */
+  'gateway.unproven':
+    'Start the gateway again, or end the program that listens on its port. For another gateway, give its token with HOOKHELM_TOKEN.',
   /** No gateway answers. */
   'gateway.unreachable': 'Start one with `hookhelm up`, or say where it is with HOOKHELM_URL.',
   /** A setting in config.yaml or on the command line cannot be used. */

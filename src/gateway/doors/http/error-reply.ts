@@ -28,6 +28,7 @@ interface ReplyRow {
 
 /** Codes that only programs around the gateway raise. */
 type NotInGateway =
+  | 'gateway.unproven'
   | `connect.${string}`
   | `agent.${string}`
   | `runs.${'outside_project' | 'outside_folders' | 'unconnected'}`
