@@ -277,7 +277,13 @@ interface Reachable {
 /** As `hookhelm up` has it. */
 async function ownRunner({ url, token }: Reachable): Promise<{ stop(): Promise<void> }> {
   const client = createClient({ url, token })
-  const { means, dispose } = createRunnerMeans({ env: {}, client, log: () => {}, cwd: tmpdir() })
+  const { means, dispose } = createRunnerMeans({
+    env: {},
+    client,
+    log: () => {},
+    cwd: tmpdir(),
+    folders: () => [],
+  })
   const runner = startRunner({
     gateway: runnerGateway(client),
     offer: {

@@ -13,7 +13,7 @@ const DECISION_MS = 630_000
 /** People may take as long as the gateway lets them: the deadline of the question ends the wait. */
 const WAIT_MS = 7 * 86_400_000
 
-interface RunnerMeansParts extends Pick<RunnerMeans, 'cwd' | 'profile'> {
+interface RunnerMeansParts extends Pick<RunnerMeans, 'cwd' | 'folders' | 'profile'> {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly client: Pick<Client, 'dispatch'>
   readonly log: Log

@@ -22,7 +22,7 @@ async function run(
   { name: command, about }: CommandRow,
   load: NonNullable<CommandRow['load']>,
 ): Promise<void> {
-  cacheCompiledCode()
+  await cacheCompiledCode()
   const [{ runCommand, runMain }, loaded] = await Promise.all([import('citty'), load()])
   const definition = typeof loaded === 'function' ? await loaded() : await loaded
   const main = {
@@ -37,11 +37,18 @@ async function run(
   else await runMain(main, { rawArgs: args })
 }
 
-/** In a folder that only the user can write to: Node's default below /tmp could hold another user's code. */
-function cacheCompiledCode(): void {
-  const isBuilt = import.meta.url.endsWith('.js')
-  const folder = process.env.XDG_CACHE_HOME || join(homedir(), '.cache')
-  if (isBuilt) enableCompileCache(join(folder, 'hookhelm', 'compiled'))
+/** In folders that only the user can write to: Node's default below /tmp could hold another user's code. */
+async function cacheCompiledCode(): Promise<void> {
+  if (!import.meta.url.endsWith('.js')) return
+  const own = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'hookhelm')
+  const compiled = join(own, 'compiled')
+  try {
+    const { createPrivateFolder } = await import('../safe/private-folder.ts')
+    for (const folder of [own, compiled]) createPrivateFolder(folder)
+    enableCompileCache(compiled)
+  } catch {
+    // The command starts without a cache, only slower.
+  }
 }
 
 function helpText(): string {

@@ -23,6 +23,11 @@ export interface ClientOptions {
   readonly token?: string
   /** With a master token: id or name of the tenant to work for. */
   readonly tenant?: string
+  /**
+   * Before the token is sent on a connection, the gateway must prove that it knows it. Only for the token in the data folder
+   * of the gateway, over http. Default: false.
+   */
+  readonly proven?: boolean
   /** How long a call waits for its answer, in milliseconds. Default: 30 000. */
   readonly timeoutMs?: number
   /** For tests. */
@@ -110,8 +115,9 @@ const DEFAULT_TIMEOUT_MS = 30_000
  * const { decision } = await client.dispatch({ event: 'pre_tool_use', payload: { tool_name: 'Bash' } })
  */
 export function createClient(options: ClientOptions = {}): Client {
-  const { url = DEFAULT_URL, token, tenant, timeoutMs = DEFAULT_TIMEOUT_MS, clock = systemClock } = options
-  const http = createHttp({ url, token, tenant })
+  const { url = DEFAULT_URL, token, tenant, proven = false } = options
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, clock = systemClock } = options
+  const http = createHttp({ url, token, tenant, proven })
   const socket = options.socket === undefined ? undefined : new LineSocket(options.socket, token)
   const deadline = (call: CallOptions): CallDeadline => ({ clock, timeoutMs, ...call })
 
@@ -140,7 +146,7 @@ export function createClient(options: ClientOptions = {}): Client {
     call: (method, params, call = {}) =>
       http.post(`/v1/call/${method}`, params, deadline(call)) as Promise<never>,
     subscribe: (method, params, { signal } = {}) =>
-      subscribe({ url, token, tenant, clock, method, params, signal }) as AsyncGenerator<never>,
+      subscribe({ url, token, tenant, proven, clock, method, params, signal }) as AsyncGenerator<never>,
     async close() {
       socket?.close()
       await http.close()

@@ -1,8 +1,12 @@
+import type { ClientRequestArgs } from 'node:http'
+import { Socket as NetSocket } from 'node:net'
 import type { WebSocket } from 'ws'
+import { isHookError } from '../engine/core/errors/error.ts'
 import { isRecord } from '../engine/core/schema/check.ts'
 import { after } from '../engine/core/values/after.ts'
 import type { Clock } from '../engine/core/values/clock.ts'
 import { parseJson } from '../safe/json.ts'
+import { connectProven } from './proven-connection.ts'
 import { errorFromWire } from './wire-error.ts'
 
 export interface SubscribeOptions {
@@ -12,6 +16,7 @@ export interface SubscribeOptions {
   readonly url: string
   readonly token: string | undefined
   readonly tenant: string | undefined
+  readonly proven: boolean
   readonly clock: Clock
   readonly signal?: AbortSignal | undefined
 }
@@ -77,9 +82,10 @@ function readReply(frame: unknown): Readonly<Record<string, unknown>> | undefine
 }
 
 function openFeed(Socket: typeof WebSocket, options: SubscribeOptions, cursor: string | undefined): Feed {
-  const { url, token, tenant, method } = options
+  const { url, token, tenant, proven, method } = options
   const ws = new Socket(`${url.replace(/^http/, 'ws').replace(/\/$/, '')}/ws`, {
     perMessageDeflate: false,
+    ...(proven && token !== undefined ? { createConnection: provenConnection(url, token) } : {}),
     headers: {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(tenant === undefined ? {} : { 'x-hookhelm-tenant': tenant }),
@@ -111,7 +117,9 @@ function openFeed(Socket: typeof WebSocket, options: SubscribeOptions, cursor: s
       refusal = errorFromWire({ message: 'the gateway rejects the token', code: 'auth.token' })
     ws.terminate()
   })
-  ws.on('error', () => {})
+  ws.on('error', (error) => {
+    if (isHookError(error)) refusal = error
+  })
   ws.on('close', () => {
     ended = true
     wake()
@@ -128,6 +136,17 @@ function openFeed(Socket: typeof WebSocket, options: SubscribeOptions, cursor: s
       return undefined
     },
     close: () => ws.terminate(),
+  }
+}
+
+function provenConnection(url: string, token: string): ClientRequestArgs['createConnection'] {
+  return (_, callback) => {
+    connectProven(url, token).then(
+      (socket) => callback(null, socket),
+      // With an error, node:http does not look at the socket.
+      (thrown) => callback(thrown, new NetSocket()),
+    )
+    return undefined
   }
 }
 

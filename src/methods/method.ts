@@ -29,6 +29,8 @@ export interface MethodRow<Name extends string, Params, Result, Part extends Par
     readonly path: string
     /** The status of a success; 200 if omitted. With 204, only a result without fields has it. */
     readonly status?: 201 | 204
+    /** A GET that changes something. Browsers send their cookie with a GET of any page, so a browser session cannot call it. */
+    readonly changes?: true
   }
   readonly params: ObjectNode & Pick<Schema<Params>, 'read' | 'type'>
   readonly result: Schema<Result>

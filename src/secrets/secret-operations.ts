@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { inSystem, inTenant, type Tx } from '../database/operation.ts'
 import { find, insert, listRows, removeRow, update } from '../database/rows.ts'
 import type { QueryBuilder } from '../database/sql-database.ts'
+import { handlerError } from '../engine/core/errors/handler-errors.ts'
 import { type ProviderRow, providers, type SecretRow, secrets, settings } from './secret-tables.ts'
 
 export const vaultOperations = {
@@ -55,7 +56,11 @@ export const vaultOperations = {
 }
 
 async function readSettings(tx: Tx, tenant_id: string): Promise<Readonly<Record<string, unknown>>> {
-  return (await find(tx, settings, { tenant_id }))?.value ?? {}
+  const row = await find(tx, settings, { tenant_id })
+  // Without them, limits that people have set would be gone.
+  if (row?.value === null)
+    throw handlerError('secret.unreadable', 'the settings cannot be read: the key that sealed them is gone')
+  return row?.value ?? {}
 }
 
 export async function addKeyUses(

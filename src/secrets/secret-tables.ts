@@ -1,7 +1,7 @@
 import { columns, type RowOf, table } from '../database/table.ts'
 import type { SealedPath } from '../safe/secrets/secret.ts'
 
-const { id, internal, json, nullable, number, sealedByHand, tenantId, text } = columns
+const { id, internal, nullable, number, sealedByHand, sealedJson, tenantId, text } = columns
 
 /** A named secret of a tenant, which hooks refer to. The caller seals the value. */
 export const secrets = table(
@@ -26,10 +26,10 @@ export const providers = table(
 )
 export type ProviderRow = RowOf<typeof providers>
 
-/** The settings of a tenant. The master tenant has those of the gateway. */
+/** The settings of a tenant, which may hold passwords and addresses. The master tenant has those of the gateway. */
 export const settings = table(
   'settings',
-  { tenant_id: tenantId(), value: json<Readonly<Record<string, unknown>>>(), updated_at: number() },
+  { tenant_id: tenantId(), value: sealedJson(), updated_at: number() },
   { key: ['tenant_id'] },
 )
 

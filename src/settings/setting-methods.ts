@@ -6,14 +6,23 @@ import { readSchema, schema } from '../engine/core/schema/schema.ts'
 import { defineCall } from '../methods/method.ts'
 import { jsonObject, noParams } from '../methods/method-fields.ts'
 import type { MethodParts } from '../methods/method-parts.ts'
+import { maskSettings, unmaskSettings } from './setting-secrets.ts'
 import { defaultSettings, settingsSchema } from './settings.ts'
 
 /** Only the master scope may change these. */
 const masterOnly: readonly string[] = [
-  ...['allowed_hosts', 'header_variables', 'public_url', 'rate_limit', 'smtp'],
+  ...['allowed_hosts', 'header_variables', 'public_url', 'rate_limit', 'run_folders', 'smtp'],
 ]
+/** Settings with secrets. Those of the whole gateway are shown to the master scope only. */
+const gatewaySecrets: readonly string[] = ['smtp', 'approval_routes']
 /** One value for the whole gateway. */
-const gatewayOnly: readonly string[] = ['allowed_hosts', 'public_url', 'retention_days', 'smtp']
+const gatewayOnly: readonly string[] = [
+  'allowed_hosts',
+  'public_url',
+  'retention_days',
+  'run_folders',
+  'smtp',
+]
 
 const settings = schema.map(
   schema.object({ value: schema.any(), from: schema.choice(['default', 'file', 'gateway', 'tenant']) }),
@@ -49,13 +58,14 @@ const set = defineCall({
     const { scope = 'tenant', settings: given } = params
     assertMayChange(scope, given, caller)
     const tenant = scope === 'gateway' ? MASTER_TENANT : caller.tenant
-    const wanted = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
+    const open = unmaskSettings(given, await parts.store.readSettings(tenant))
+    const wanted = Object.fromEntries(Object.entries(open).filter(([, value]) => value !== null))
     const [problem] = readSchema(settingsSchema, wanted).problems
     if (problem !== undefined) {
       const { message, hint } = problem
       throw serverError('gateway.setting', message, hint === undefined ? {} : { hint })
     }
-    await parts.store.writeSettings(tenant, given, parts.clock.now())
+    await parts.store.writeSettings(tenant, open, parts.clock.now())
     await parts.settings.reload(tenant)
     await parts.changed(tenant)
     return { settings: await settingsWithSource(caller, parts) }
@@ -81,7 +91,7 @@ function assertMayChange(
 
 /** A setting that is not stored comes from config.yaml or is the default. */
 async function settingsWithSource(
-  { tenant }: Caller,
+  { tenant, master }: Caller,
   { store, settings }: Pick<MethodParts, 'store' | 'settings'>,
 ) {
   const own = tenant === MASTER_TENANT ? {} : await store.readSettings(tenant)
@@ -93,11 +103,15 @@ async function settingsWithSource(
     if (Object.hasOwn(all, name)) return 'gateway'
     return isDeepStrictEqual(value, Reflect.get(defaultSettings, name)) ? 'default' : 'file'
   }
+  const inForce = Object.entries(settings.of(tenant)).map(([name, value]) => {
+    return { name, value: value as unknown, from: originOf(name, value) } as const
+  })
+  const values = maskSettings(Object.fromEntries(inForce.map(({ name, value }) => [name, value])))
   return Object.fromEntries(
-    Object.entries(settings.of(tenant)).map(([name, value]) => [
-      name,
-      { value: value as unknown, from: originOf(name, value) } as const,
-    ]),
+    // How the gateway reaches people is for those who run it.
+    inForce
+      .filter(({ name, from }) => master || from === 'tenant' || !gatewaySecrets.includes(name))
+      .map(({ name, from }) => [name, { value: values[name], from }]),
   )
 }
 

@@ -2,6 +2,7 @@ import { MASTER_TENANT } from '../access/tenant-tables.ts'
 import { nonEmpty, textLike, withAbout } from '../engine/core/schema/more-schemas.ts'
 import { readIfValid } from '../engine/core/schema/read-checked.ts'
 import { type SchemaType, schema } from '../engine/core/schema/schema.ts'
+import { definedFields } from '../engine/core/values/defined-fields.ts'
 import type { Store } from '../store/store.ts'
 import { webAddress } from '../teams/teams.ts'
 import { approvalRoutesSchema } from './approval-routes.ts'
@@ -64,6 +65,10 @@ export const settingsSchema = schema.object(
     header_variables: schema.list(
       textLike(HEADER_VARIABLE, 'name a variable, and none of the gateway itself'),
       `Variables of the gateway’s environment that headers of http run hooks may use, as \`\${NAME}\`; master scope only.`,
+    ),
+    run_folders: schema.list(
+      textLike(/^\//, 'be an absolute path'),
+      'Folders that runs on the machine of the gateway may name, with those below them; master scope only. The project in which `hookhelm up` was started if omitted, and none if that is a home or `/`.',
     ),
     rules_enabled: schema.boolean(
       'Recovery rules may fire; false if omitted. false for the gateway stops those of every tenant.',
@@ -135,36 +140,65 @@ export async function cacheSettings(
   const stored = new Map<string, SettingValues>()
   /** Merged on change, because every dispatch reads them. */
   const merged = new Map<string, SettingsInForce>()
+  let ofGateway: SettingValues = fromFile
   let common: SettingsInForce = { ...defaultSettings, ...fromFile }
+  const merge = (own: SettingValues): SettingsInForce => ({
+    ...common,
+    ...ofTenant(own),
+    ...tightest(ofGateway, own),
+  })
 
   const reload = async (tenant: string) => {
     // The gateway validated the values when it stored them; values that only a newer version knows are ignored.
     const own = readIfValid(settingsSchema, await store.readSettings(tenant)) ?? {}
     if (tenant === MASTER_TENANT) {
-      common = { ...defaultSettings, ...fromFile, ...own }
-      for (const [name, values] of stored) merged.set(name, mergeSettings(common, values))
+      ofGateway = { ...fromFile, ...own }
+      common = { ...defaultSettings, ...ofGateway }
+      for (const [name, values] of stored) merged.set(name, merge(values))
       return
     }
     stored.set(tenant, own)
-    merged.set(tenant, mergeSettings(common, own))
+    merged.set(tenant, merge(own))
   }
   await reload(MASTER_TENANT)
   return { of: (tenant) => merged.get(tenant) ?? common, reload }
 }
 
-/**
- * A tenant can make its audit stricter, not looser. Retention, mail server and public address are one value for the whole
- * gateway.
- */
-function mergeSettings(
-  common: SettingsInForce,
-  { retention_days: _, smtp: __, public_url: ___, ...own }: SettingValues,
-): SettingsInForce {
+/** Retention, mail server, public address and folders of runs are one value for the whole gateway. */
+function ofTenant({
+  retention_days: _,
+  smtp: __,
+  public_url: ___,
+  run_folders: ____,
+  ...own
+}: SettingValues): SettingValues {
+  return own
+}
+
+/** A tenant can make a policy that the gateway has set stricter, not looser. */
+function tightest(gateway: SettingValues, own: SettingValues): SettingValues {
+  const { approval_budget: limits } = gateway
   return {
-    ...common,
-    ...own,
-    ...(common.audit === 'strict' ? { audit: 'strict' } : {}),
+    ...(gateway.audit === 'strict' ? { audit: 'strict' } : {}),
     // The switch of the gateway stops all rules.
-    ...(common.rules_enabled === false ? { rules_enabled: false } : {}),
+    ...(gateway.rules_enabled === false ? { rules_enabled: false } : {}),
+    ...(gateway.allow_remote_sessions === false ? { allow_remote_sessions: false } : {}),
+    ...(gateway.approval_links === 'sign_in' ? { approval_links: 'sign_in' } : {}),
+    ...(gateway.own_approvals === false ? { own_approvals: false } : {}),
+    ...(limits === undefined ? {} : { approval_budget: lowest(limits, own.approval_budget) }),
   }
+}
+
+type ApprovalBudget = NonNullable<SettingValues['approval_budget']>
+
+function lowest(gateway: ApprovalBudget, own: ApprovalBudget = {}): ApprovalBudget {
+  const limit = (name: keyof ApprovalBudget) => {
+    const [all, tenant] = [gateway[name], own[name]]
+    return all === undefined || tenant === undefined ? (all ?? tenant) : Math.min(all, tenant)
+  }
+  return definedFields({
+    per_session: limit('per_session'),
+    per_agent: limit('per_agent'),
+    per_tenant: limit('per_tenant'),
+  })
 }

@@ -127,11 +127,11 @@ async function withRunner(
 }
 
 function startRunner(
-  { home, hookhelmHome }: OpenStage,
+  { home, hookhelmHome, project }: OpenStage,
   { url, token }: RunningGateway,
   variables: Readonly<Record<string, string>>,
 ): ChildProcess {
-  return spawn(process.execPath, [main, 'runner', '--quiet'], {
+  return spawn(process.execPath, [main, 'runner', '--quiet', '--folders', project], {
     env: {
       ...{ PATH: process.env.PATH, HOME: home, HOOKHELM_HOME: hookhelmHome, LANG: 'C.UTF-8' },
       ...{ ...variables, HOOKHELM_URL: url, HOOKHELM_TOKEN: token },

@@ -49,6 +49,17 @@ describe('hookhelm as installed', { timeout: HANG_GUARD }, () => {
     expect(modules('completion', 'bash')).toBeLessThanOrEqual(6)
   })
 
+  test('the folder with compiled code is private under any umask', () => {
+    const before = process.umask(0)
+    try {
+      expect(run('list', '--help')).toMatchObject({ code: 0 })
+    } finally {
+      process.umask(before)
+    }
+    for (const folder of ['', 'compiled'])
+      expect(statSync(join(hookhelm.folder, '.cache/hookhelm', folder)).mode & 0o777).toBe(0o700)
+  })
+
   test('the commands of the README work', () => {
     expect(run('init')).toMatchObject({ code: 0 })
     expect(run('list')).toMatchObject({ code: 0, stdout: expect.stringContaining('no-force-push') })

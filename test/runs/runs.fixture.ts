@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
@@ -56,7 +57,9 @@ export async function localRunner(gateway: Reachable, concurrency = 4): Promise<
   }
   const client = createClient({ url: gateway.url, token: gateway.token })
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...gateway.env }
-  const { means, dispose } = createRunnerMeans({ env, client, log, cwd: process.cwd() })
+  const { means, dispose } = createRunnerMeans({
+    ...{ env, client, log, cwd: process.cwd(), folders: () => [tmpdir()] },
+  })
   const runner = startRunner({
     gateway: runnerGateway(client),
     offer: {
@@ -87,7 +90,7 @@ async function spawnRunner(
   { url, token, env = {} }: Reachable,
   ...args: readonly string[]
 ): Promise<RunnerProcess> {
-  const child = spawn(process.execPath, [main, 'runner', ...args], {
+  const child = spawn(process.execPath, [main, 'runner', '--folders', tmpdir(), ...args], {
     env: {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,

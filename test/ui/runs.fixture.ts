@@ -13,7 +13,7 @@ export function sharedRunner(gateway: () => Running): void {
     const client = createClient({ url: gateway().url, token: gateway().token })
     const registered = Promise.withResolvers<void>()
     const { means, dispose } = createRunnerMeans({
-      ...{ env: {}, client, cwd: gateway().home },
+      ...{ env: {}, client, cwd: gateway().home, folders: () => [gateway().home] },
       log: (name) => {
         if (name === 'runner.registered') registered.resolve()
       },

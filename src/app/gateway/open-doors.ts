@@ -55,6 +55,7 @@ export async function openDoors(
     listen: [listen],
     hosts,
     origins,
+    ownToken: storage.adminToken.token,
     ...(ui === undefined ? {} : { ui }),
   })
   const addresses = await server.listen()

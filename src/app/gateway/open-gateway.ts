@@ -1,4 +1,5 @@
 import type { ListenAddress } from '../../access/site.ts'
+import { MASTER_TENANT } from '../../access/tenant-tables.ts'
 import { errorText } from '../../engine/core/errors/error.ts'
 import type { Log } from '../../engine/core/records/sink.ts'
 import { type Clock, systemClock } from '../../engine/core/values/clock.ts'
@@ -53,6 +54,8 @@ export interface RunningGateway {
   readonly defaultTenant: string
   /** The models of each tenant, as its providers are stored. */
   readonly models: Models
+  /** The folders that an administrator has listed for runs. */
+  runFolders(): readonly string[] | undefined
   /** Returns a link that opens a browser session, once. */
   loginLink(): string
   /** Refuses new requests, finishes running ones, and releases every resource. */
@@ -88,7 +91,7 @@ export async function openGateway(options: GatewayOptions = {}): Promise<Running
     const storage = await openStorage(context)
     const engine = await startEngine(context, storage)
     const { url, socket, issueLogin } = await openDoors(context, storage, engine)
-    const { adminToken, defaultTenant } = storage
+    const { adminToken, defaultTenant, settings } = storage
     return {
       url,
       socket,
@@ -96,6 +99,7 @@ export async function openGateway(options: GatewayOptions = {}): Promise<Running
       isTokenKnown: adminToken.isKnown,
       defaultTenant,
       models: engine.models,
+      runFolders: () => settings.of(MASTER_TENANT).run_folders,
       loginLink: () => url + issueLogin(),
       close: () => cleanup.run(),
     }

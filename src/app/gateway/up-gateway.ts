@@ -5,6 +5,7 @@ import { serverError } from '../../engine/core/errors/server-errors.ts'
 import type { Log } from '../../engine/core/records/sink.ts'
 import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { type Edition, runsCommands } from '../../engine/core/values/edition.ts'
+import { startFolders } from '../../runs/runner/run-folder.ts'
 import { startRunner } from '../../runs/runner/runner.ts'
 import { outboundAllowed } from '../environment.ts'
 import { runnerGateway } from '../runner-gateway.ts'
@@ -73,12 +74,14 @@ const CONCURRENCY = 4
 
 /** The runner of `hookhelm up`. It speaks to its gateway like any other runner. */
 function startLocalRunner(
-  { url, token, defaultTenant, models }: RunningGateway,
+  { url, token, defaultTenant, models, runFolders }: RunningGateway,
   { env, log }: Pick<UpOptions, 'env' | 'log'>,
 ): { stop(): Promise<void> } {
   const client = createClient({ url, token })
+  const cwd = process.cwd()
+  const own = startFolders(cwd, env.HOME)
   const { means, dispose } = createRunnerMeans({
-    ...{ env, client, log, cwd: process.cwd() },
+    ...{ env, client, log, cwd, folders: () => runFolders() ?? own },
     // Its runs use the providers that people configured in the gateway.
     models: { find: (name) => models.find(name, defaultTenant) },
   })

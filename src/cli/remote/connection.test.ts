@@ -12,7 +12,9 @@ const env = { HOOKHELM_HOME: home }
 
 describe('where the gateway is and what opens its door', () => {
   test('the one on this machine, with its own token', () => {
-    expect(connection({}, env)).toEqual({ url: 'http://127.0.0.1:4665', token: 'hh_local' })
+    expect(connection({}, env)).toEqual({
+      ...{ url: 'http://127.0.0.1:4665', token: 'hh_local', proven: true },
+    })
   })
 
   test('wherever it listens, as long as it runs and is on this machine', () => {
@@ -34,6 +36,7 @@ describe('where the gateway is and what opens its door', () => {
     expect(connection({ url: 'http://localhost:1', tokenFile: own }, told)).toEqual({
       url: 'http://localhost:1',
       token: 'hh_local',
+      proven: true,
     })
   })
 

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { gatewayHome, readPrivateFile, readPublishedAddress } from '../../app/gateway/storage/gateway-home.ts'
 import { type Client, type ClientOptions, createClient } from '../../client/client.ts'
 import { isHookError } from '../../engine/core/errors/error.ts'
@@ -28,7 +29,10 @@ const DEFAULT_URL = 'http://127.0.0.1:4665'
 /** Address and token of the gateway: from the flags, else from the environment, else of the gateway on this machine. */
 export function connection({ url, tokenFile }: Where, env: Environment = process.env) {
   const address = url ?? env.HOOKHELM_URL ?? localAddress(env)
-  return { url: address, token: tokenOf(tokenFile, address, env) }
+  const own = gatewayHome(env).token
+  const isOwn = tokenFile === undefined ? !env.HOOKHELM_TOKEN : resolve(tokenFile) === own
+  const token = tokenOf(tokenFile, address, env)
+  return { url: address, token, ...(isOwn && address.startsWith('http:') ? { proven: true } : {}) }
 }
 
 /** What the flags and the environment say about the gateway. */

@@ -5,8 +5,10 @@ import { runnerGateway } from '../../app/runner-gateway.ts'
 import { createRunnerMeans } from '../../app/runner-means.ts'
 import { HookError } from '../../engine/core/errors/error.ts'
 import { systemClock } from '../../engine/core/values/clock.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import type { ExecutorSettings } from '../../runs/executor.ts'
 import { readExecutorProfile } from '../../runs/runner/executor-profiles.ts'
+import { startFolders } from '../../runs/runner/run-folder.ts'
 import { type RunnerOptions, startRunner } from '../../runs/runner/runner.ts'
 import { command, exitCodes } from '../command.ts'
 import { untilStopped } from '../gateway/up.ts'
@@ -25,6 +27,10 @@ export const runnerCommand = command({
     },
     profiles: { type: 'string', description: 'a YAML or JSON file with executor profiles' },
     project: { type: 'string', description: 'where commands run, and the project_dir it offers' },
+    folders: {
+      type: 'string',
+      description: 'folders that runs may name, with those below them, separated by commas (the project)',
+    },
     tags: { type: 'string', description: 'tags that runs may demand, separated by commas' },
     'only-tagged': { type: 'boolean', description: 'take only runs that demand one of the tags' },
     concurrency: { type: 'string', description: `how many runs at once (${CONCURRENCY})` },
@@ -32,7 +38,7 @@ export const runnerCommand = command({
   },
   manyWords: true,
   async run(args, argv) {
-    const { profile, profiles, project, tags = '', quiet } = args
+    const { profile, profiles, project, folders: listed, tags = '', quiet } = args
     const executor = findProfile({ profile, profiles, argv })
     const log = quiet ? () => {} : jsonLog(printMessage, systemClock)
     const settings: Pick<RunnerOptions, 'offer' | 'concurrency'> = {
@@ -41,15 +47,18 @@ export const runnerCommand = command({
         project_dir: project === undefined ? '' : resolve(project),
         executor_profile: profile ?? '',
         executor_type: executorType(executor),
-        tags: tags.split(',').filter((tag) => tag !== ''),
+        tags: words(tags),
         require_matching_tags: args['only-tagged'] === true,
       },
       concurrency: readConcurrency(args.concurrency),
     }
     const cwd = resolve(project ?? args.cwd ?? '.')
+    const own = listed === undefined ? startFolders(cwd) : words(listed).map((each) => resolve(each))
     await withGateway(clientOptions(args), async (client) => {
-      const own = executor === undefined ? {} : { profile: executor }
-      const { means, dispose } = createRunnerMeans({ env: process.env, client, log, cwd, ...own })
+      const { means, dispose } = createRunnerMeans({
+        ...{ env: process.env, client, log, cwd, folders: () => own },
+        ...definedFields({ profile: executor }),
+      })
       const runner = startRunner({ ...settings, ...means, gateway: runnerGateway(client) })
       const stopped = untilStopped().then(() => runner.stop())
       await Promise.race([runner.ended, stopped]).finally(dispose)
@@ -57,6 +66,10 @@ export const runnerCommand = command({
     return exitCodes.ok
   },
 })
+
+function words(list: string): readonly string[] {
+  return list.split(',').filter((word) => word !== '')
+}
 
 /** Only a model is limited to the tools of an agent, so only it takes agents that name no profile. */
 function executorType(executor: ExecutorSettings | undefined): string {

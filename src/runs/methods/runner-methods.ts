@@ -123,7 +123,7 @@ const poll = defineCall({
   name: 'runners.poll',
   about: 'Waits for a run, for sessions to stop, or until the time is over (204).',
   role: RUNNER_ROLE,
-  rest: { verb: 'GET', path: '/runner/runs', status: 204 },
+  rest: { verb: 'GET', path: '/runner/runs', status: 204, changes: true },
   params: schema.object({
     runner_id,
     takes_runs: schema.optional(schema.boolean('false waits only for sessions to stop; true if omitted.')),

@@ -117,3 +117,15 @@ test.each(runnableAgents)('%s resumes a session by its own id', (agent) => {
   const { args } = cliAgentTable[agent].start({ prompt: 'x', resume: 's1' })
   expect(args.join(' ')).toMatch(/(?:--resume=|--session=|resume )s1/)
 })
+
+test.each(runnableAgents)('%s never gets an option in place of the id of a session', (agent) => {
+  for (const resume of [
+    '--dangerously-bypass-approvals-and-sandbox',
+    '-c',
+    '--last',
+    '',
+    's1 --yolo',
+    's1\n',
+  ])
+    expect(() => cliAgentTable[agent].start({ prompt: 'x', resume })).toThrow('is not the id of a session')
+})

@@ -1,4 +1,5 @@
 import type { RunnableAgent } from '../../engine/core/coding-agents.ts'
+import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
 import type { NewSessionEvent } from '../run-events.ts'
 
@@ -34,6 +35,12 @@ const fieldsIn = (value: unknown): Fields => (isRecord(value) ? value : {})
 const textIn = (value: unknown): string => (typeof value === 'string' ? value : '')
 const option = (name: string, value: string | undefined) => (value === undefined ? [] : [`${name}=${value}`])
 
+/** The id of a session to continue comes from an agent, which must not choose options of the program. */
+function sessionArgument<Id extends string | undefined>(id: Id): Id {
+  if (id === undefined || /^[A-Za-z0-9][\w.:-]{0,199}$/.test(id)) return id
+  throw handlerError('agent.failed', `${JSON.stringify(id.slice(0, 80))} is not the id of a session`)
+}
+
 const event = (event_type: string, data: Fields): CliFact => ({ kind: 'event', event: { event_type, data } })
 const message = (content: string): CliFact => event('message', { role: 'assistant', content })
 const failed = (error: unknown): CliFact => ({
@@ -54,7 +61,7 @@ const claudeCode: CliAgent = {
       ...option('--model', model),
       ...option('--append-system-prompt', systemPrompt),
       ...option('--allowedTools', tools?.join(',')),
-      ...option('--resume', resume),
+      ...option('--resume', sessionArgument(resume)),
     ],
     stdin: prompt,
   }),
@@ -86,7 +93,7 @@ const codex: CliAgent = {
     args: [
       ...['exec', '--json', '--skip-git-repo-check'],
       ...option('--model', task.model),
-      ...(task.resume === undefined ? [] : ['resume', task.resume]),
+      ...(task.resume === undefined ? [] : ['resume', sessionArgument(task.resume)]),
       '-',
     ],
     stdin: withInstructions(task),
@@ -120,7 +127,7 @@ const geminiCli: CliAgent = {
     args: [
       '--output-format=stream-json',
       ...option('--model', task.model),
-      ...option('--resume', task.resume),
+      ...option('--resume', sessionArgument(task.resume)),
       `--prompt=${withInstructions(task)}`,
     ],
     stdin: '',
@@ -148,7 +155,7 @@ const opencode: CliAgent = {
     args: [
       ...['run', '--format=json'],
       ...option('--model', task.model),
-      ...option('--session', task.resume),
+      ...option('--session', sessionArgument(task.resume)),
       '--',
       withInstructions(task),
     ],

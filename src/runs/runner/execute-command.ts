@@ -30,7 +30,7 @@ export interface CommandExecution {
   readonly argv: readonly string[]
   /** Files that must have the content with which they were trusted. */
   readonly pinned: readonly PinnedFile[]
-  readonly cwd: string
+  readonly folder: string
   run(spec: ProcessSpec, signal: AbortSignal): Promise<ProcessResult>
 }
 
@@ -38,11 +38,11 @@ export interface CommandExecution {
 export async function executeCommand(
   blueprint: Blueprint,
   order: RunOrder,
-  { argv, pinned, cwd, run, signal }: CommandExecution & { readonly signal: AbortSignal },
+  { argv, pinned, folder, run, signal }: CommandExecution & { readonly signal: AbortSignal },
 ): Promise<RunResult> {
-  assertPinnedFiles(pinned, order.project_dir ?? cwd)
+  assertPinnedFiles(pinned, folder)
   const spec = {
-    ...{ argv, cwd: order.project_dir ?? cwd, env: environmentOf(order) },
+    ...{ argv, cwd: folder, env: environmentOf(order) },
     stdin: JSON.stringify(order.parameters ?? {}),
     maxOutputBytes: MAX_OUTPUT_BYTES,
   }

@@ -5,7 +5,6 @@ import type { Log } from '../../engine/core/records/sink.ts'
 import { after } from '../../engine/core/values/after.ts'
 import type { Clock } from '../../engine/core/values/clock.ts'
 import type { Models } from '../../handlers/model/models.ts'
-import { resolveDirectory } from '../../safe/process/child-environment.ts'
 import type { ProcessResult, ProcessSpec } from '../../safe/process/process-spec.ts'
 import { type Blueprint, readBlueprint } from '../blueprints/blueprint.ts'
 import { checkExecutor, type ExecutorSettings, executorOf } from '../executor.ts'
@@ -13,16 +12,15 @@ import type { NewSessionEvent, RunResult } from '../run-events.ts'
 import { type CliExecution, executeCli } from './execute-cli.ts'
 import { executeCommand, type RunOrder } from './execute-command.ts'
 import type { StoredMessages } from './model/model-history.ts'
+import { findRunFolder, type RunFolders } from './run-folder.ts'
 import { promptOf } from './run-prompt.ts'
 
 const DEFAULT_SECONDS = 3_600
 
 /** What a runner lends to every run. */
-export interface RunnerMeans {
+export interface RunnerMeans extends RunFolders {
   /** The profile that the runner serves. Without it, blueprints bring their own executor. */
   readonly profile?: ExecutorSettings
-  /** Where runs work that name no folder. */
-  readonly cwd: string
   readonly models: Models
   readonly decisions: DecisionSource
   readonly isConnected: CliExecution['isConnected']
@@ -77,11 +75,11 @@ async function executeWith(
   const { type = 'command', command = [], pinned_files: pinned = [], agent } = settings
   // A coding agent names its session itself. Without that name, calls of unknown sessions may belong to this run.
   if (type !== 'cli') parts.onSession(order.session_id)
+  const folder = await findRunFolder(order.project_dir, parts)
   if (type === 'command') {
     const { run, signal } = parts
-    return executeCommand(blueprint, order, { argv: command, pinned, cwd: parts.cwd, run, signal })
+    return executeCommand(blueprint, order, { argv: command, pinned, folder, run, signal })
   }
-  const folder = await resolveDirectory(order.project_dir ?? parts.cwd, undefined)
   if (type === 'cli') {
     if (agent === undefined) throw handlerError('process.start', 'the executor names no coding agent')
     const resume = order.type === 'resume_session' ? await requireSession(parts) : undefined

@@ -1,9 +1,10 @@
-import { chmodSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, lstatSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { errorText } from '../../../engine/core/errors/error.ts'
 import { serverError } from '../../../engine/core/errors/server-errors.ts'
 import { dataFolder } from '../../../hook-files/hook-folders.ts'
+import { createPrivateFolder } from '../../../safe/private-folder.ts'
 import { writePrivateFile } from '../../../safe/write-private-file.ts'
 
 /** The paths of a gateway's data folder. */
@@ -37,10 +38,7 @@ export function gatewayHome(env: Readonly<Record<string, string | undefined>>): 
 /** Creates the data folder, readable by its owner only. */
 export function createGatewayHome({ folder }: GatewayHome): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const { uid, mode } = lstatSync(folder)
-    if (process.getuid !== undefined && uid !== process.getuid()) throw new Error(`it belongs to user ${uid}`)
-    if ((mode & 0o077) !== 0) chmodSync(folder, 0o700)
+    createPrivateFolder(folder)
   } catch (thrown) {
     throw serverError('gateway.setting', `the data folder ${folder} cannot be used: ${errorText(thrown)}`)
   }

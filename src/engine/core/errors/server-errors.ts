@@ -56,6 +56,9 @@ export const serverErrors = {
   'gateway.exposed': 'Listen on 127.0.0.1, or make a token first.',
   /** Another gateway uses this data directory. */
   'gateway.running': 'Stop it, or set HOOKHELM_HOME to another directory.',
+  /** The program at the address of the gateway does not know the owner's token, so it is not sent. */
+  'gateway.unproven':
+    'Start the gateway again, or end the program that listens on its port. For another gateway, give its token with HOOKHELM_TOKEN.',
   /** No gateway answers. */
   'gateway.unreachable': 'Start one with `hookhelm up`, or say where it is with HOOKHELM_URL.',
   /** A setting in config.yaml or on the command line cannot be used. */
@@ -82,6 +85,8 @@ export const serverErrors = {
   'runs.unknown_session': 'Try again, or stop the run that the message names.',
   /** A tool of a run names a file outside of the folder of the run. */
   'runs.outside_project': 'Start the run with the `project_dir` that holds the file.',
+  /** A run names a folder that no administrator has listed for runs. */
+  'runs.outside_folders': 'List it in the setting `run_folders`, or in `hookhelm runner --folders`.',
   /** A run should start a coding agent whose tool calls would not reach the hooks. */
   'runs.unconnected': 'Run `hookhelm connect` for this agent on the machine of the runner.',
 

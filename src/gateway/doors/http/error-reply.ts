@@ -28,9 +28,10 @@ interface ReplyRow {
 
 /** Codes that only programs around the gateway raise. */
 type NotInGateway =
+  | 'gateway.unproven'
   | `connect.${string}`
   | `agent.${string}`
-  | `runs.${'outside_project' | 'unconnected'}`
+  | `runs.${'outside_project' | 'outside_folders' | 'unconnected'}`
   | `approval.${'denied' | 'expired' | 'cancelled' | 'pending' | 'no_wait' | 'budget'}`
 
 type Mapped =

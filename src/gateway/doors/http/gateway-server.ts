@@ -34,6 +34,8 @@ export interface GatewayServerOptions {
   readonly origins?: readonly string[]
   /** Directory of the web interface. */
   readonly ui?: string
+  /** The owner's token, which the gateway proves to know before a client of this machine sends it. */
+  readonly ownToken?: string
   readonly limits?: Partial<ConnectionLimits>
 }
 
@@ -57,7 +59,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   const log = limitFailureLog(options.door.log, clock)
   const { settings } = options.door.parts
   const site = createSite({ hosts, origins, publicUrl: () => settings.of(MASTER_TENANT).public_url })
-  const served = createRequestHandlers({ ...options.door, log }, site, options.ui)
+  const served = createRequestHandlers({ ...options.door, log }, site, options)
   const servers = listen.map((address) => ({
     address,
     server: httpServer({ ...served, log }, { ...connectionLimits, ...limits }),
@@ -85,7 +87,11 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   }
 }
 
-function createRequestHandlers(door: Door, site: ReturnType<typeof createSite>, ui: string | undefined) {
+function createRequestHandlers(
+  door: Door,
+  site: ReturnType<typeof createSite>,
+  { ui, ownToken }: GatewayServerOptions,
+) {
   const { clock, log, capacity, parts } = door
   const logins = createLogins(clock, ownerOf(parts.defaultTenant))
   const admission = createAdmission({ store: parts.store, clock, site, tokens: door.tokens, logins })
@@ -95,7 +101,7 @@ function createRequestHandlers(door: Door, site: ReturnType<typeof createSite>, 
   const dispatch = createEventRoute({ log, admission, capacity }, dispatchRoute(door))
   const agent = createEventRoute({ log, admission, capacity }, agentRoute(door))
   const app = new Hono<ApiEnv>()
-  app.route('/', pageRoutes({ parts, admission, logins, ui }))
+  app.route('/', pageRoutes({ parts, admission, logins, ui, ownToken }))
   app.route('/', answerRoutes({ parts, admission, log }))
   app.route('/', apiRoutes({ door, admission, streams }))
   const routed = routeListener(app, log)

@@ -8,6 +8,13 @@ import { isLoopbackName, withoutPort } from '../../../access/site.ts'
 import { serverError } from '../../../engine/core/errors/server-errors.ts'
 import type { MethodParts } from '../../../methods/method-parts.ts'
 import { statusLines } from '../../../methods/status-part.ts'
+import {
+  CHALLENGE_HEADER,
+  PROOF_HEADER,
+  PROOF_PATH,
+  serverAddress,
+  serverProof,
+} from '../../../safe/secrets/server-proof.ts'
 import { apiHeaders } from '../http/http-reply.ts'
 import { type ApiEnv, jsonResponse, readJsonBody } from '../rest/api-routes.ts'
 import { newNonce, pageHeaders, uiFiles } from './ui-files.ts'
@@ -20,10 +27,12 @@ export interface PageRoutesOptions {
   readonly logins: Logins
   /** Directory of the web interface, if it is installed. */
   readonly ui: string | undefined
+  /** The owner's token, which the gateway proves to know. */
+  readonly ownToken: string | undefined
 }
 
 /** The routes that browsers and load balancers request without a token. */
-export function pageRoutes({ parts, admission, logins, ui }: PageRoutesOptions) {
+export function pageRoutes({ parts, admission, logins, ui, ownToken }: PageRoutesOptions) {
   const app = new Hono<ApiEnv>()
   const isReady = createReadiness(parts)
   const findPage = uiFiles(ui)
@@ -37,6 +46,14 @@ export function pageRoutes({ parts, admission, logins, ui }: PageRoutesOptions) 
       return jsonResponse({ ready }, ready ? 200 : 503)
     const status = await statusLines(parts.status, caller.tenant)
     return jsonResponse({ ready, status }, ready ? 200 : 503)
+  })
+  app.get(PROOF_PATH, (c) => {
+    const challenge = c.req.header(CHALLENGE_HEADER) ?? ''
+    if (ownToken === undefined || !/^[\w-]{32,128}$/.test(challenge))
+      throw serverError('gateway.not_found', 'there is nothing at this address')
+    const proof = serverProof(ownToken, challenge, serverAddress(c.env.incoming.socket, 'server'))
+    const headers = apiHeaders.map(([name, value]): [string, string] => [name, value])
+    return new Response(null, { status: 204, headers: [...headers, [PROOF_HEADER, proof]] })
   })
   app.get('/', () => redirect('/ui/'))
   app.get('/ui', () => redirect('/ui/'))

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import type { Admission } from '../../../access/admission.ts'
+import { isSessionKey } from '../../../access/logins.ts'
 import type { AdmittedCaller } from '../../../access/tokens.ts'
 import { HookError } from '../../../engine/core/errors/error.ts'
 import { serverError } from '../../../engine/core/errors/server-errors.ts'
@@ -58,6 +59,8 @@ export function apiRoutes({ door: { parts, methods }, admission, streams }: ApiR
     }
     app.on(row.rest.verb, row.rest.path, async (c) => {
       const admitted = await admission.admit(c.env.incoming)
+      if (row.rest.changes && isSessionKey(admitted.key))
+        throw serverError('auth.origin', `${row.name} needs a token: a browser session cannot call it by GET`)
       const params = await readParams(c)
       if (!isCoordinatorRoute(row)) return answer(c, params, admitted)
       return answer(c, params, admitted).catch((thrown: unknown) => {
