@@ -1,7 +1,8 @@
 import { agentName } from '../../access/agent-names.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
+import { visibleJson, visibleLine } from '../../engine/core/values/visible-text.ts'
 import { explainDecision, formatTerms, unreadableText } from '../hooks/explain-decision.ts'
-import { formatTable, replaceControlCharacters } from '../output.ts'
+import { formatTable } from '../output.ts'
 import { formatFiring } from './format-firing.ts'
 import { formatSimulation } from './format-simulation.ts'
 
@@ -82,9 +83,9 @@ const views: Readonly<Record<string, (answer: Fields) => string>> = {
   'sessions.timeline': timelineText,
   // What `hooks create --file` reads: YAML has comments, and JSON is YAML.
   'approvals.draft': ({ hook, notes }) =>
-    [...asList(notes).map((note) => `# ${String(note)}`), JSON.stringify(hook, undefined, 2)].join('\n'),
+    [...asList(notes).map((note) => `# ${visibleLine(String(note))}`), visibleJson(hook, 2)].join('\n'),
   // What `blueprints save` reads.
-  'blueprints.show': ({ blueprint }) => JSON.stringify(asFields(blueprint).definition, undefined, 2),
+  'blueprints.show': ({ blueprint }) => visibleJson(asFields(blueprint).definition, 2),
   'rules.simulate': formatSimulation,
   'rules.firing': formatFiring,
   'settings.get': ({ settings }) => settingsText(asFields(settings)),
@@ -153,7 +154,7 @@ function statusText(status: Fields): string {
     `${total} hooks`,
     ...Object.entries(others).flatMap(([state, list]) =>
       asList(list).map(({ hookId, event, name, reason }) =>
-        [`  ${state}`, name ?? hookId, event, reason].join('  '),
+        visibleLine([`  ${state}`, name ?? hookId, event, reason].join('  ')),
       ),
     ),
     `${count}${more ? ' or more' : ''} dead deliveries`,
@@ -190,7 +191,7 @@ function timelineText({ events }: Fields): string {
     turn = moment.turn ?? turn
     lines.push(...timelineLines(row, moment))
   }
-  return lines.map(replaceControlCharacters).join('\n')
+  return lines.map(visibleLine).join('\n')
 }
 
 function timelineLines(row: Fields, { depth, lane, tool }: Fields): readonly string[] {
@@ -231,7 +232,7 @@ const timeFormat = new Intl.DateTimeFormat('sv', { timeStyle: 'medium' })
 function cellText(value: unknown, name: string): string {
   if (value === undefined || value === null) return '-'
   if (typeof value === 'number' && name.endsWith('_at')) return dateFormat.format(value)
-  return typeof value === 'string' ? replaceControlCharacters(value) : JSON.stringify(value)
+  return typeof value === 'string' ? visibleLine(value) : visibleJson(value)
 }
 
 function asFields(value: unknown): Fields {

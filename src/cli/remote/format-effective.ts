@@ -1,6 +1,7 @@
+import { visibleLine } from '../../engine/core/values/visible-text.ts'
 import type { Methods } from '../../gateway/methods.ts'
 import type { EffectiveFile, EffectiveHook } from '../../stored-hooks/saving/effective-hook-schema.ts'
-import { formatTable, replaceControlCharacters } from '../output.ts'
+import { formatTable } from '../output.ts'
 
 type Shorten = (file: string) => string
 
@@ -30,7 +31,7 @@ function chainText(event: string, hooks: readonly EffectiveHook[], shorten: Shor
     sourceText(hook, shorten),
     notesText(hook),
   ])
-  return `${event} (${hooks[0]?.mode ?? ''})\n${formatTable(rows.map((row) => row.map(replaceControlCharacters)))}`
+  return `${event} (${hooks[0]?.mode ?? ''})\n${formatTable(rows)}`
 }
 
 function conditionText({ matcher, if_expr, match }: EffectiveHook): string {
@@ -83,9 +84,5 @@ function filesText(files: readonly EffectiveFile[], shorten: Shorten): string {
     `${hooks} ${hooks === 1 ? 'hook' : 'hooks'} in force`,
   ])
   const problems = found.flatMap(({ problem }) => problem.split('\n').filter((line) => line !== ''))
-  return [
-    'hook files',
-    formatTable(rows.map((row) => row.map(replaceControlCharacters))),
-    ...problems.map((line) => `  ! ${replaceControlCharacters(line)}`),
-  ].join('\n')
+  return ['hook files', formatTable(rows), ...problems.map((line) => `  ! ${visibleLine(line)}`)].join('\n')
 }
