@@ -9,7 +9,7 @@ import type {
 import styles from './chain.module.css'
 import { Decision, type Outcome } from './decision.tsx'
 import { fieldsOf } from './form/fields.ts'
-import { formatDuration, showControls } from './format.ts'
+import { formatDuration } from './format.ts'
 import { Tag } from './layout.tsx'
 
 interface ChainProps {
@@ -91,7 +91,7 @@ export function Terms({ terms }: Readonly<{ terms: ExplainedCondition['terms'] }
       {terms.map(({ join = 'if', source, holds, value, problem }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the same term may occur twice
         <span key={index} className={styles.term}>
-          {join} <code>{showControls(source)}</code>{' '}
+          {join} <code>{source}</code>{' '}
           {holds === 'failed' ? (
             <span className={styles.failed}>{problem}</span>
           ) : (
@@ -99,7 +99,7 @@ export function Terms({ terms }: Readonly<{ terms: ExplainedCondition['terms'] }
               {holds ? '✓' : '✗'}
             </span>
           )}
-          {value === undefined ? null : <code className={styles.value}>{showControls(value)}</code>}
+          {value === undefined ? null : <code className={styles.value}>{value}</code>}
         </span>
       ))}
     </span>
@@ -190,7 +190,7 @@ function wordOf({ decision }: Execution): string {
 
 function reasonOf({ reason, code, durationMs, recheck, facts }: Execution): string {
   const time = durationMs === undefined ? undefined : formatDuration(durationMs)
-  const matched = typeof facts?.matched === 'string' ? showControls(facts.matched) : undefined
+  const matched = typeof facts?.matched === 'string' ? facts.matched : undefined
   return [recheck ? 'asked again' : undefined, reason, matched, code, time]
     .filter((part) => part !== undefined)
     .join(' · ')

@@ -23,7 +23,7 @@ export function Text({ text }: Readonly<{ text: string }>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
     <pre className={styles.text} tabIndex={0}>
-      {showControls(text.slice(0, MAX_CHARS))}
+      {text.slice(0, MAX_CHARS)}
       {left > 0 ? <span className={styles.cut}>{`\n… ${left} more characters`}</span> : null}
     </pre>
   )

@@ -12,7 +12,7 @@ import { CopyMenu } from '../../parts/copy-menu.tsx'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { fieldsOf, textOf } from '../../parts/form/fields.ts'
-import { agentTitle, plural, shortenId, showControls } from '../../parts/format.ts'
+import { agentTitle, plural, shortenId } from '../../parts/format.ts'
 import { Diff, Json, printJson } from '../../parts/json.tsx'
 import { Loaded, layout, Page, Panel } from '../../parts/layout.tsx'
 import { Age, Duration, Id } from '../../parts/values.tsx'
@@ -82,7 +82,7 @@ function EventView({ event, request, decision = { kind: event.kind }, trace, eff
   return (
     <Page
       title={what ?? event.event}
-      heading={<code className={styles.what}>{showControls((what ?? event.event).slice(0, 300))}</code>}
+      heading={<code className={styles.what}>{(what ?? event.event).slice(0, 300)}</code>}
       purpose={
         <Where event={event}>
           {[agentTitle(agent), folder, tool, event.event].filter(Boolean).join(' · ')}

@@ -8,7 +8,7 @@ import { useRefreshOnEvents } from '../../gateway/changes.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
 import { Decision } from '../../parts/decision.tsx'
-import { agentTitle, plural, showControls } from '../../parts/format.ts'
+import { agentTitle, plural } from '../../parts/format.ts'
 import { Empty, Loaded, LoadedList, LoadingRows, layout, Page, Panel } from '../../parts/layout.tsx'
 import { Age } from '../../parts/values.tsx'
 import { DecidedMeter, decidedOf, type HookCounts } from '../hooks/hook-counts.tsx'
@@ -96,9 +96,9 @@ function WaitingForYou() {
           <Decision outcome="ask" />
           <span className={styles.sentence}>
             <span className={styles.cut}>
-              {agentTitle(agent)} wants <code>{showControls((what ?? tool ?? event).slice(0, 120))}</code>
+              {agentTitle(agent)} wants <code>{(what ?? tool ?? event).slice(0, 120)}</code>
             </span>
-            <span className={`${styles.cut} muted`}>{showControls(reason)}</span>
+            <span className={`${styles.cut} muted`}>{reason}</span>
           </span>
           <span className={styles.faint}>
             <Age at={created_at} />

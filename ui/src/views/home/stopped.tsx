@@ -4,7 +4,7 @@ import { call } from '../../gateway/call.ts'
 import { keyOf } from '../../gateway/use-method.ts'
 import { Decision, outcomeOf } from '../../parts/decision.tsx'
 import type { EventSummary } from '../../parts/filter/filter.ts'
-import { agentTitle, formatCount, showControls } from '../../parts/format.ts'
+import { agentTitle, formatCount } from '../../parts/format.ts'
 import { Empty, LoadedList, layout, Panel } from '../../parts/layout.tsx'
 import { Age } from '../../parts/values.tsx'
 import styles from './home-page.module.css'
@@ -85,8 +85,7 @@ function StoppedRow({ event, times }: AlikeEvents) {
       <Decision outcome={outcomeOf(event)} />
       <span className={styles.sentence}>
         <span className={styles.cut}>
-          {agentTitle(agent)} {kind === 'allow' ? 'ran' : 'wanted'}{' '}
-          <code>{showControls(what ?? event.event)}</code>
+          {agentTitle(agent)} {kind === 'allow' ? 'ran' : 'wanted'} <code>{what ?? event.event}</code>
           {project === null ? null : (
             <>
               {' in '}

@@ -6,7 +6,7 @@ import { isTyping, usePageKeys } from '../../frame/shortcuts.ts'
 import { Decision, outcomeOf } from '../../parts/decision.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import type { EventSummary } from '../../parts/filter/filter.ts'
-import { agentTitle, formatInstant, showControls } from '../../parts/format.ts'
+import { agentTitle, formatInstant } from '../../parts/format.ts'
 import { Empty, LoadingRows } from '../../parts/layout.tsx'
 import styles from './live-page.module.css'
 import { useLiveSearch } from './live-search.ts'
@@ -78,7 +78,7 @@ function SummaryDetails({ summary }: Pick<EventDrawerProps, 'summary'>) {
   return (
     <div className={styles.summary}>
       <h2>
-        <code>{showControls(what ?? event)}</code>
+        <code>{what ?? event}</code>
       </h2>
       <Facts facts={facts} className={styles.facts} />
     </div>

@@ -5,7 +5,7 @@ import { useRefreshOnEvents } from '../../gateway/changes.ts'
 import { useMethod } from '../../gateway/use-method.ts'
 import { usePages } from '../../gateway/use-pages.ts'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
-import { agentTitle, formatClock, formatCount, formatDuration, showControls } from '../../parts/format.ts'
+import { agentTitle, formatClock, formatCount, formatDuration } from '../../parts/format.ts'
 import { Empty, Loaded, Page } from '../../parts/layout.tsx'
 import { Age, Code, Duration } from '../../parts/values.tsx'
 import styles from './session-page.module.css'
@@ -36,7 +36,7 @@ export function SessionPage() {
     <Loaded query={session} rows={8}>
       {({ session: row }) => (
         <Page
-          title={showControls(row.title ?? 'Session')}
+          title={row.title ?? 'Session'}
           purpose={<Where session={row} />}
           command={`hookhelm sessions timeline ${sessionId}`}
         >
@@ -123,7 +123,7 @@ function renderEvent(event: TimelineEvent) {
       <li className={styles.prompt}>
         <time className={styles.time}>{formatClock(event.created_at).slice(0, 5)}</time>
         <Link to="/events/$eventId" params={{ eventId: event.event_id }}>
-          “{showControls(event.argument ?? 'prompt')}”
+          “{event.argument ?? 'prompt'}”
         </Link>
         {event.kind === 'allow' ? null : (
           <Decision outcome={event.kind}>{event.by_hook_name ?? event.kind}</Decision>
