@@ -1,4 +1,5 @@
 import { HookError } from '../engine/core/errors/error.ts'
+import { hookTitle } from '../engine/core/hook-title.ts'
 import type { ResolveEventName } from '../engine/events/event-names.ts'
 import type { HookDefinition } from '../engine/hook-definition.ts'
 import type { HookFolder } from './hook-folders.ts'
@@ -23,6 +24,8 @@ export function prepareFileHooks(
       definition.id === undefined
         ? uniqueId(preferredId(definition, folder, resolve), taken)
         : prefixed(definition.id),
+    // Before it gets an id: records, questions and messages name the hook.
+    name: hookTitle({ ...definition, event: resolve(definition.event) }),
     scope: definition.scope ?? 'tenant',
     ...(managed ? { locked: true } : {}),
   }))

@@ -1,4 +1,5 @@
 import { agentName } from '../../access/agent-names.ts'
+import { hookLabel } from '../../engine/core/hook-title.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
 import { visibleJson, visibleLine } from '../../engine/core/values/visible-text.ts'
 import { explainDecision, formatTerms, unreadableText } from '../hooks/explain-decision.ts'
@@ -46,7 +47,7 @@ const columns: Readonly<Record<string, readonly string[]>> = {
 
 /** Columns that are made of several fields: the name if there is one, else the id. */
 const combined: Readonly<Record<string, (row: Fields) => unknown>> = {
-  hook: ({ hook_name, name, hook_id, id }) => hook_name ?? name ?? hook_id ?? id,
+  hook: ({ hook_name, name, hook_id, id }) => hookTitleOf(hook_name ?? name, hook_id ?? id),
   agent: ({ agent, agent_id, tenant_id }) => agent ?? agentText(tenant_id, agent_id),
   type: ({ type, definition }) => type ?? asFields(definition).type,
   description: ({ description, definition }) => description ?? asFields(definition).description,
@@ -64,6 +65,12 @@ const combined: Readonly<Record<string, (row: Fields) => unknown>> = {
   updated_at: ({ updated_at }) => (updated_at === 0 ? undefined : updated_at),
   run_status: ({ status, block_reason }) => (typeof block_reason === 'string' ? 'blocked' : status),
   reason: ({ reason, block_reason, error }) => reason ?? block_reason ?? error,
+}
+
+/** A list shows what people call a hook, and never an id that the store made. */
+function hookTitleOf(name: unknown, id: unknown): unknown {
+  if (typeof name === 'string') return name
+  return typeof id === 'string' ? hookLabel(undefined, id) : undefined
 }
 
 function agentText(tenant: unknown, id: unknown): unknown {
@@ -154,7 +161,7 @@ function statusText(status: Fields): string {
     `${total} hooks`,
     ...Object.entries(others).flatMap(([state, list]) =>
       asList(list).map(({ hookId, event, name, reason }) =>
-        visibleLine([`  ${state}`, name ?? hookId, event, reason].join('  ')),
+        visibleLine([`  ${state}`, hookTitleOf(name, hookId), event, reason].join('  ')),
       ),
     ),
     `${count}${more ? ' or more' : ''} dead deliveries`,
@@ -207,7 +214,7 @@ function timelineLines(row: Fields, { depth, lane, tool }: Fields): readonly str
   ]
   const changes = asList(row.changes).map(
     ({ hook, hook_name, field, before, after }) =>
-      `${indent}  ${hook_name ?? hook} changed ${field}: ${before} → ${after}`,
+      `${indent}  ${hookTitleOf(hook_name, hook)} changed ${field}: ${before} → ${after}`,
   )
   return [indent + parts.filter((part) => part !== '').join(' '), ...changes]
 }
@@ -215,7 +222,7 @@ function timelineLines(row: Fields, { depth, lane, tool }: Fields): readonly str
 /** A plain allow needs no words. */
 function decisionText({ kind, by_hook, by_hook_name, code, reason }: Fields): string {
   if (kind === 'allow' && typeof code !== 'string') return ''
-  const by = by_hook_name ?? by_hook
+  const by = by_hook === null || by_hook === undefined ? undefined : hookTitleOf(by_hook_name, by_hook)
   const parts = [
     `→ ${String(kind)}`,
     typeof by === 'string' ? ` by ${by}` : '',

@@ -1,3 +1,4 @@
+import { hookLabel } from '../../engine/core/hook-title.ts'
 import { visibleLine } from '../../engine/core/values/visible-text.ts'
 import type { Methods } from '../../gateway/methods.ts'
 import type { EffectiveFile, EffectiveHook } from '../../stored-hooks/saving/effective-hook-schema.ts'
@@ -25,18 +26,13 @@ export function formatEffective(
 function chainText(event: string, hooks: readonly EffectiveHook[], shorten: Shorten): string {
   const rows = hooks.map((hook) => [
     hook.position === null ? '  -' : `  ${hook.position}.`,
-    hook.name ?? hook.id,
+    hookLabel(hook.name, hook.id),
     hook.handler_type,
-    conditionText(hook),
+    hook.applies_to,
     sourceText(hook, shorten),
     notesText(hook),
   ])
   return `${event} (${hooks[0]?.mode ?? ''})\n${formatTable(rows)}`
-}
-
-function conditionText({ matcher, if_expr, match }: EffectiveHook): string {
-  const parts = [matcher, if_expr, match === undefined ? null : JSON.stringify(match)]
-  return parts.filter((part) => part !== null).join(' and ') || 'always'
 }
 
 function sourceText({ source }: EffectiveHook, shorten: Shorten): string {
