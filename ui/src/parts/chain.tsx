@@ -1,4 +1,5 @@
 import type { RewriteStep } from '../../../src/engine/core/decision.ts'
+import { hookLabel } from '../../../src/engine/core/hook-title.ts'
 import type { Execution } from '../../../src/engine/core/records/sink.ts'
 import type { TraceHook } from '../../../src/engine/core/records/trace.ts'
 import type {
@@ -51,8 +52,8 @@ export function Chain({ trace, by, rewrites, opened }: ChainProps) {
         >
           <span className={styles.number}>{index + 1}</span>
           <Decision outcome={outcome}>{word}</Decision>
-          <span className={styles.name} title={hook.name ?? hook.hook}>
-            {hook.name ?? hook.hook}
+          <span className={styles.name} title={hookLabel(hook.name, hook.hook)}>
+            {hookLabel(hook.name, hook.hook)}
           </span>
           <span className={styles.text}>
             {nameHooks(text, trace.hooks)}{' '}
@@ -81,7 +82,7 @@ export function Chain({ trace, by, rewrites, opened }: ChainProps) {
 
 /** Failures name their hook by its id; people know its name. */
 export function nameHooks(text: string, hooks: readonly TraceHook[]): string {
-  return hooks.reduce((named, { hook, name }) => (name ? named.replaceAll(hook, name) : named), text)
+  return hooks.reduce((named, { hook, name }) => named.replaceAll(hook, hookLabel(name, hook)), text)
 }
 
 /** A condition term by term, each with its result and the value that decided. */

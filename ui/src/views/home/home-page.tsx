@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
+import { hookLabel } from '../../../../src/engine/core/hook-title.ts'
 import { useCaller, useMay } from '../../frame/caller.ts'
 import { usePendingApprovals } from '../../frame/status.ts'
 import { chooseTenant, type Result } from '../../gateway/call.ts'
@@ -163,7 +164,7 @@ function Agents() {
 /** How often each hook applied and decided in the last day. */
 function HookRates() {
   const counts = useMethod('stats.hooks')
-  const list = useMethod('hooks.list')
+  const list = useMethod('hooks.effective', { everywhere: true })
   return (
     <Panel title="Hooks" aside="decided / matched, 24 h">
       <Loaded query={list} rows={4}>
@@ -192,12 +193,12 @@ function HookRates() {
 
 interface HookRateProps {
   readonly counted: HookCounts
-  readonly stored: Result<'hooks.list'>['hooks'][number] | undefined
+  readonly stored: Result<'hooks.effective'>['hooks'][number] | undefined
 }
 
 function HookRate({ counted, stored }: HookRateProps) {
   const { hook_id, hook_name, matched } = counted
-  const name = hook_name ?? stored?.name ?? hook_id
+  const name = hookLabel(stored?.name ?? hook_name, hook_id)
   const isShadow = stored?.shadow === true
   return (
     <div className={`${layout.row} ${styles.rate}`}>

@@ -51,7 +51,7 @@ export function SetUpPanel() {
 function useSetUpSteps(): { readonly steps: readonly ReactNode[]; readonly done: number | undefined } {
   const mayCreate = useMay('admin')
   const agents = useConnectedAgentsQuery()
-  const hooks = useMethod('hooks.effective')
+  const hooks = useMethod('hooks.effective', { everywhere: true })
   const blocked = useMethod('events.list', { kind: 'block', probes: true, limit: 1 })
   const isConnected = (agents.data?.length ?? 0) > 0
   // The built-in hooks come with the gateway and are off.
