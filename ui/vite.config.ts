@@ -20,7 +20,7 @@ const toGateway: ProxyOptions = {
 
 export default defineConfig({
   base: '/ui/',
-  plugins: [react()],
+  plugins: [react({ jsxImportSource: '#visible' })],
   build: {
     target: 'es2024',
     // The gateway forbids data: addresses for scripts and fonts.

@@ -28,6 +28,20 @@ export interface ApprovalStep {
   readonly edited?: unknown
 }
 
+/** What happened, in words: lists show it. */
+const sentences: Readonly<Record<ApprovalStep['step'], (by: string, what: string) => string>> = {
+  requested: (by, what) => `a person is asked about ${what}, for ${by}`,
+  approved: (by, what) => `${by} approved ${what}`,
+  denied: (by, what) => `${by} denied ${what}`,
+  expired: (_, what) => `nobody answered in time, so ${what} is denied`,
+  cancelled: (by, what) => `the question about ${what} was cancelled: ${by}`,
+  superseded: (by, what) => `the question about ${what} was replaced: ${by}`,
+  revoked: (by, what) => `${by} revoked the grant for ${what}`,
+  refused: (by, what) => `${by} may not answer about ${what}, or was too late`,
+  preapproved: (by, what) => `${by} approved ${what} in place of a person`,
+  over_budget: (by, what) => `too many questions, so ${what} is denied without one: ${by}`,
+}
+
 /** Writes every step of an approval into the audit log, as an event of its session. */
 export interface ApprovalSteps {
   record(
@@ -43,8 +57,10 @@ export function createApprovalSteps(audit: Pick<AuditQueue, 'commit'>, clock: Cl
     async record(tenant, approvalId, { step, ...details }, approval) {
       const time = clock.now()
       const { session_id = null, agent = null, event_id, input_hash, tool } = approval ?? {}
+      const summary = sentences[step](details.by, approval?.what ?? tool ?? approval?.event ?? 'a call')
       const payload = {
         name: `approval_${step}`,
+        summary,
         ...(approvalId === undefined ? {} : { approval_id: approvalId }),
         ...details,
         ...(event_id === undefined ? {} : { event_id, input_hash }),
@@ -56,17 +72,13 @@ export function createApprovalSteps(audit: Pick<AuditQueue, 'commit'>, clock: Cl
         ...(session_id === null ? {} : { session: session_id }),
         ...(agent === null ? {} : { agent }),
       }
-      const reason = `approval ${approvalId ?? ''} ${step.replace('_', ' ')} by ${details.by}`.replace(
-        '  ',
-        ' ',
-      )
       const record = hooklessRecord(
         {
           event: 'agent_event',
           id: timeUuid(time),
           payload,
           envelope,
-          decision: { kind: 'allow', reason },
+          decision: { kind: 'allow', reason: summary },
         },
         { tenant, text: undefined, attempt: 1, find: () => undefined },
       )

@@ -1,9 +1,11 @@
 import { isoTime } from '../engine/core/values/clock.ts'
+import { visibleLine } from '../engine/core/values/visible-text.ts'
 import { redact } from '../safe/secrets/redact.ts'
 import { escapeSlack } from '../teams/send-team-message.ts'
 import type { AnswerLinks } from './approval-links.ts'
 import type { ApprovalRow } from './stored/approval-tables.ts'
 
+const MAX_NAME = 60
 const MAX_WHAT = 600
 const MAX_REASON = 1_000
 
@@ -20,26 +22,41 @@ interface Parts {
 function partsOf({ agent, requested_by, folder, what, tool, event, ...row }: ApprovalRow): Parts {
   const where = folder?.split(/[\\/]/).findLast(Boolean)
   return {
-    who: visible(agent ?? requested_by),
-    where: where === undefined ? undefined : visible(where),
-    what: visible(redact(what ?? tool ?? event, MAX_WHAT)),
-    hook: visible(row.hook_name ?? 'A hook'),
-    reason: visible(redact(row.reason, MAX_REASON)),
+    who: oneLine(agent ?? requested_by, MAX_NAME),
+    where: where === undefined ? undefined : oneLine(where, MAX_NAME),
+    what: oneLine(what ?? tool ?? event, MAX_WHAT),
+    hook: oneLine(row.hook_name ?? 'A hook', MAX_NAME),
+    reason: oneLine(row.reason, MAX_REASON),
     until: `${isoTime(row.deadline_at).slice(0, 16).replace('T', ' ')} UTC`,
   }
 }
 
-/** Control and direction characters could make a text look like another. */
-function visible(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+/** What an agent wrote: without secrets, and with characters shown that could make it look like another text. */
+function oneLine(text: string, max: number): string {
+  return visibleLine(redact(text, max))
+}
+
+const LINE = 72
+
+/** What an agent wrote, in a mail: every line is marked as a quotation, and no program makes a link of it. */
+function quoted(text: string): string {
+  const lines = withoutLinks(text).match(new RegExp(`.{1,${LINE}}`, 'gu')) ?? ['']
+  return lines.map((line) => `> ${line}`).join('\n')
+}
+
+function withoutLinks(text: string): string {
+  return text.replaceAll(/:(?=\/\/)/g, '[:]').replaceAll(/\bwww\./gi, 'www[.]')
 }
 
 export function approvalSummary(approval: ApprovalRow): string {
   const { who, where, what } = partsOf(approval)
-  return `${who}${where === undefined ? '' : ` in ${where}`} wants ${what}`
+  return withoutLinks(`${who}${where === undefined ? '' : ` in ${where}`} wants ${what}`)
 }
 
-/** For mail and mailboxes: plain text, so nothing in it can become markup. */
+/**
+ * For mail and mailboxes: plain text, so nothing in it can become markup. No line begins with what an agent or the author
+ * of a hook wrote: it could look like the lines that answer.
+ */
 export function approvalText(approval: ApprovalRow, answer: AnswerLinks | string): string {
   const { who, where, what, hook, reason, until } = partsOf(approval)
   const how =
@@ -53,11 +70,20 @@ export function approvalText(approval: ApprovalRow, answer: AnswerLinks | string
           'The links answer in your name: do not forward this message.',
         ]
   return [
-    `${who}${where === undefined ? '' : ` in ${where}`} wants:`,
+    'An agent wants to make this call:',
     '',
-    `    ${what}`,
+    quoted(what),
     '',
-    `${hook} asks: ${reason}`,
+    'It comes from:',
+    '',
+    quoted(`agent: ${who}`),
+    ...(where === undefined ? [] : [quoted(`folder: ${where}`)]),
+    '',
+    'A hook asks a person about it:',
+    '',
+    quoted(`hook: ${hook}`),
+    quoted(`reason: ${reason}`),
+    '',
     `Without an answer the call is denied at ${until}.`,
     '',
     ...how,

@@ -4,7 +4,8 @@ import { defineCall } from '../methods/method.ts'
 import { noParams } from '../methods/method-fields.ts'
 import { statusLine, statusLines } from '../methods/status-part.ts'
 import { budgetSchema, readBudget } from '../secrets/budget-methods.ts'
-import type { HookRow } from '../stored-hooks/hook-tables.ts'
+import type { EffectiveHook } from '../stored-hooks/saving/effective-hook-schema.ts'
+import { inForceParts, listEverywhere } from '../stored-hooks/saving/list-in-force.ts'
 
 const hook = schema.object({
   hookId: schema.text(),
@@ -17,7 +18,7 @@ const MAX_COUNTED = 200
 
 const status = defineCall({
   name: 'status',
-  about: 'Gateway health, and every disabled, tripped or shadow hook.',
+  about: 'Gateway health, and every disabled, tripped or shadow hook, wherever it comes from.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/status' },
   params: noParams,
@@ -36,19 +37,19 @@ const status = defineCall({
     deadDeliveries: schema.object({ count: numeric(), more: schema.boolean() }),
     budget: budgetSchema,
   }),
-  needs: ['store', 'status', 'settings', 'edition', 'version'],
+  needs: ['store', 'status', 'settings', 'version', ...inForceParts],
   async run({ caller, parts }) {
     const { store, edition, version } = parts
     const { tenant } = caller
-    const [lines, rows, { tripped }, dead, left] = await Promise.all([
+    const [lines, { hooks }, dead, left] = await Promise.all([
       statusLines(parts.status, tenant),
-      store.listHooks(tenant),
-      store.loadDefinitions(tenant),
+      listEverywhere(caller, parts),
       store.listDeliveries(tenant, { state: 'dead' }, { limit: MAX_COUNTED }),
       readBudget(tenant, parts),
     ])
-    const isTripped = (row: HookRow) =>
-      row.disabled_reason === 'breaker' || tripped.some(({ hookId }) => hookId === row.id)
+    const isTripped = (hook: EffectiveHook) => !hook.enabled && hook.disabled_reason === 'breaker'
+    // An untrusted file is a line of its own.
+    const rows = hooks.filter(({ state }) => state !== 'untrusted')
     return {
       ready: lines.every(({ state }) => state !== 'bad'),
       version,
@@ -63,9 +64,7 @@ const status = defineCall({
         tripped: rows
           .filter(isTripped)
           .map((row) => toListed(row, 'hook auto-disabled after repeated failures')),
-        shadow: rows
-          .filter((row) => row.enabled && row.shadow === true)
-          .map((row) => toListed(row, 'shadow')),
+        shadow: rows.filter((row) => row.enabled && row.shadow).map((row) => toListed(row, 'shadow')),
       },
       deadDeliveries: { count: dead.rows.length, more: dead.nextCursor !== '' },
       budget: left,
@@ -73,12 +72,12 @@ const status = defineCall({
   },
 })
 
-function disabledReason({ source, disabled_reason }: HookRow): string {
-  return disabled_reason ?? (source === 'builtin' ? 'builtin, switched off' : 'switched off')
+function disabledReason({ source, disabled_reason }: EffectiveHook): string {
+  return disabled_reason ?? (source.kind === 'builtin' ? 'builtin, switched off' : 'switched off')
 }
 
-function toListed({ id, event, name }: HookRow, reason: string) {
-  return { hookId: id, event, ...(name === undefined ? {} : { name }), reason }
+function toListed({ id, event, name }: EffectiveHook, reason: string) {
+  return { hookId: id, event, ...(name === null ? {} : { name }), reason }
 }
 
 export const statusMethods = [status] as const

@@ -1,4 +1,5 @@
 import { structuredPatch } from 'diff'
+import { visibleText } from '../engine/core/values/visible-text.ts'
 
 /** Texts that differ more than this are shown as replaced: a hostile file must not make the comparison slow. */
 const MAX_CHANGED_LINES = 1_000
@@ -8,15 +9,11 @@ export function lineDiff(before: string, after: string): string {
   const [from, to] = [withLastLineEnd(before), withLastLineEnd(after)]
   const patch = structuredPatch('', '', from, to, '', '', { context: 3, maxEditLength: MAX_CHANGED_LINES })
   return (patch?.hunks ?? [replaceAll(from, to)])
-    .flatMap(({ oldStart, newStart, lines }) => [`@@ -${oldStart} +${newStart} @@`, ...lines.map(visible)])
+    .flatMap(({ oldStart, newStart, lines }) => [
+      `@@ -${oldStart} +${newStart} @@`,
+      ...lines.map(visibleText),
+    ])
     .join('\n')
-}
-
-/** Escapes control characters and direction marks, which could hide content from the person who reviews it. */
-export function visible(line: string): string {
-  return line.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) =>
-    character === '\t' ? character : `\\u{${character.codePointAt(0)?.toString(16)}}`,
-  )
 }
 
 /** A missing line end at the end of a file is not a change. */

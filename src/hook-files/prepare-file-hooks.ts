@@ -1,5 +1,6 @@
 import { HookError } from '../engine/core/errors/error.ts'
 import type { EventRow } from '../engine/core/event.ts'
+import { hookTitle } from '../engine/core/hook-title.ts'
 import { catalogue } from '../engine/events/catalogue.ts'
 import type { ResolveEventName } from '../engine/events/event-names.ts'
 import type { HookDefinition } from '../engine/hook-definition.ts'
@@ -26,6 +27,8 @@ export function prepareFileHooks(
       definition.id === undefined
         ? uniqueId(preferredId(definition, folder, resolve), taken)
         : prefixed(definition.id),
+    // Before it gets an id: records, questions and messages name the hook.
+    name: hookTitle({ ...definition, event: resolve(definition.event) }),
     scope: definition.scope ?? 'tenant',
     ...answerInFiles(definition, rowOf(definition.event, resolve)),
     ...(managed ? { locked: true } : {}),

@@ -1,5 +1,5 @@
 import { dump } from 'js-yaml'
-import { visible } from './line-diff.ts'
+import { visibleText } from '../engine/core/values/visible-text.ts'
 import type { HookFile } from './schema/hook-file.ts'
 import { SCHEMA_URL } from './schema/json-schema.ts'
 
@@ -10,7 +10,7 @@ const HEAD = `# yaml-language-server: $schema=${SCHEMA_URL}
 /** Prints a hook file as YAML for people to edit. Notes become comments at the top. */
 export function printHookFile(file: HookFile, notes: readonly string[] = []): string {
   const { hooks, ...rest } = file
-  const comments = notes.map((note) => visible(note.replaceAll('\n', ' ')))
+  const comments = notes.map((note) => visibleText(note.replaceAll('\n', ' ')))
   return [
     [
       HEAD,

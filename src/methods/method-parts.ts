@@ -33,6 +33,8 @@ export interface MethodParts {
   changed(tenant: string, change?: HookChange): Promise<void>
   /** The hooks that the next dispatch of a tenant sees, in a folder if one is given. */
   hooksInForce(tenant: string, folder: string | undefined): Promise<HooksInForce>
+  /** The folders of this machine with hooks of their own, as far as the gateway knows them. */
+  hookFolders(tenant: string): readonly string[]
   /** Makes every token be read from the store again. */
   forgetTokens(): void
   /** Calls the listener after this node has written executions; returns its undo. */

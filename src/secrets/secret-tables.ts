@@ -1,7 +1,7 @@
 import { columns, type RowOf, table } from '../database/table.ts'
 import type { SealedPath } from '../safe/secrets/secret.ts'
 
-const { id, internal, nullable, number, sealedByHand, sealedJson, tenantId, text } = columns
+const { id, internal, json, nullable, number, sealedByHand, sealedJson, tenantId, text } = columns
 
 /** A named secret of a tenant, which hooks refer to. The caller seals the value. */
 export const secrets = table(

@@ -14,6 +14,7 @@ import { listEffectiveFiles, listEffectiveHooks } from './saving/effective-hooks
 import { findHookByIdOrName } from './saving/find-hook.ts'
 import { hookInput } from './saving/hook-input.ts'
 import { hookResponse, toHookResponse } from './saving/hook-response.ts'
+import { inForceParts, listEverywhere } from './saving/list-in-force.ts'
 import { mayNameFolders } from './snapshots/event-folders.ts'
 
 const changed = schema.object({ hookId: schema.text() })
@@ -62,8 +63,8 @@ const get = defineCall({
 const effective = defineCall({
   name: 'hooks.effective',
   about:
-    'The hooks in force for an event, agent and folder, in the order of running, with what keeps each from running, ' +
-    'and the state of every hook file.',
+    'The hooks in force for an event, agent and folder, in the order of running, with their conditions in words, what ' +
+    'keeps each from running, and the state of every hook file.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/v1/effective-hooks' },
   params: schema.object(
@@ -74,6 +75,10 @@ const effective = defineCall({
         minLength: 1,
         maxLength: 4_096,
       }),
+      everywhere: schema.boolean(
+        'Also the hooks of every folder that is trusted or where an agent worked since the gateway started.',
+      ),
+      hookId: shortText('Only this hook, by id or name, with its definition.'),
     }),
   ),
   result: schema.object({
@@ -83,23 +88,26 @@ const effective = defineCall({
     problem: schema.text('Why every gate blocks here; empty if the hooks are loaded.'),
     hooks: schema.list(effectiveHook),
     files: schema.list(effectiveFile),
+    folders: schema.list(schema.text(), 'With `everywhere`, the folders with hooks of their own.'),
   }),
-  needs: ['hooksInForce', 'edition', 'defaultTenant'],
+  needs: inForceParts,
   async run({ params, caller, parts }) {
-    const { agent, folder: given } = params
+    const { agent, folder: given, hookId } = params
     if (given !== undefined && !isAbsolute(given))
       throw serverError('gateway.request', 'folder must be an absolute path', { at: 'folder' })
     const folder = mayNameFolders(caller, parts) ? given : undefined
     const event = params.event === undefined ? undefined : resolveCatalogueName(params.event)
+    const about = { event: event ?? null, agent: agent ?? null, folder: folder ?? null }
+    if (params.everywhere === true && given === undefined)
+      return { ...about, ...(await listEverywhere(caller, parts, { event, agent, hookId })) }
     const inForce = await parts.hooksInForce(caller.tenant, folder)
-    const request = { tenant: caller.tenant, edition: parts.edition, event, agent }
+    const request = { tenant: caller.tenant, edition: parts.edition, event, agent, hookId }
     return {
-      event: event ?? null,
-      agent: agent ?? null,
-      folder: folder ?? null,
+      ...about,
       problem: inForce.problem,
       hooks: listEffectiveHooks(inForce, request),
       files: listEffectiveFiles(inForce),
+      folders: [],
     }
   },
 })

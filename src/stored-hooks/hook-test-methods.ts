@@ -3,8 +3,9 @@ import { MASTER_TENANT } from '../access/tenant-tables.ts'
 import { serverError } from '../engine/core/errors/server-errors.ts'
 import { looseObject, numeric, wholeNumber, withAbout } from '../engine/core/schema/more-schemas.ts'
 import { type SchemaType, schema } from '../engine/core/schema/schema.ts'
+import type { HookDefinition } from '../engine/hook-definition.ts'
 import { defineCall, type MethodCall } from '../methods/method.ts'
-import { found, jsonObject, shortText } from '../methods/method-fields.ts'
+import { jsonObject, shortText } from '../methods/method-fields.ts'
 import { hookParts } from '../methods/method-parts.ts'
 import type { HookRow } from './hook-tables.ts'
 import { mergedHookInput } from './saving/change-hook.ts'
@@ -12,6 +13,7 @@ import { completeHook } from './saving/complete-hook.ts'
 import { dryRun } from './saving/dry-run.ts'
 import { findHookByIdOrName } from './saving/find-hook.ts'
 import { type HookInput, hookInput } from './saving/hook-input.ts'
+import { type inForceParts, readEverywhere } from './saving/list-in-force.ts'
 
 const sampleEvent = looseObject(
   schema.partial({
@@ -30,7 +32,9 @@ export type SampleEvent = SchemaType<typeof sampleEvent>
 const params = schema.object(
   schema.partial({
     config: withAbout(hookInput, 'The hook to try; with hookId, the fields to change in the stored hook.'),
-    hookId: shortText('Id or name of a stored hook; it runs with its secrets.'),
+    hookId: shortText(
+      'Id or name of a stored hook, which runs with its secrets, or the id of one in a file.',
+    ),
     sampleEvent,
   }),
 )
@@ -85,9 +89,12 @@ export const testHook = defineCall({
   rest: { verb: 'POST', path: '/v1/hooks/test' },
   params,
   result: schema.object({ result }),
-  needs: hookParts,
+  needs: [...hookParts, 'hooksInForce', 'hookFolders', 'defaultTenant'],
   async run({ params, caller, parts }) {
     const stored = await storedHook({ params, caller, parts })
+    const inFile = stored === undefined ? await hookOfFile({ params, caller, parts }) : undefined
+    if (inFile !== undefined)
+      return { result: await dryRun(inFile, params.sampleEvent ?? {}, { parts, tenant: caller.tenant }) }
     const given = stored === undefined ? params.config : mergedHookInput(stored, params.config ?? {})
     if (given === undefined) throw serverError('gateway.request', 'config is required')
     if (params.config !== undefined) assertMayRun(given, caller)
@@ -104,15 +111,33 @@ type StoredHookCall = MethodCall<SchemaType<typeof params>, 'store'>
 
 async function storedHook({ params, caller, parts }: StoredHookCall): Promise<HookRow | undefined> {
   if (params.hookId === undefined) return undefined
-  const row = found(
-    await findHookByIdOrName(parts.store, caller.tenant, params.hookId),
-    'hook',
-    params.hookId,
-  )
+  const row = await findHookByIdOrName(parts.store, caller.tenant, params.hookId)
+  if (row === undefined) return undefined
   // Every tenant can read a global hook, but it would send secrets of the master scope.
   if (row.tenant_id === MASTER_TENANT && !caller.master)
     throw serverError('auth.scope', 'global hooks need the master scope')
   return row
+}
+
+type HookOfFileCall = MethodCall<SchemaType<typeof params>, (typeof inForceParts)[number]>
+
+/** The hook of a trusted file, as it is in force. Only its file can change it. */
+async function hookOfFile({ params, caller, parts }: HookOfFileCall): Promise<HookDefinition | undefined> {
+  const { hookId, config } = params
+  if (hookId === undefined) return undefined
+  const found = await readEverywhere(caller, parts)
+  const isNamed = ({ id, name }: HookDefinition) => id === hookId || name === hookId
+  const hook = found
+    .flatMap(({ inForce: { snapshot } }) =>
+      (snapshot?.hooks.list() ?? []).filter(({ id = '' }) => snapshot?.rows.has(id) === false),
+    )
+    .find(isNamed)
+  if (hook === undefined) throw serverError('gateway.not_found', `hook not found: ${hookId}`)
+  if (config !== undefined)
+    throw serverError('gateway.request', 'a hook of a file is tested as it is', {
+      hint: 'Change it in its file, or send it whole as `config` without a hookId.',
+    })
+  return hook
 }
 
 /**

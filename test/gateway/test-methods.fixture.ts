@@ -90,6 +90,7 @@ export async function openTestMethods({
       changed.push(tenant)
     },
     hooksInForce: async () => ({ snapshot: undefined, problem: '', files: [] }),
+    hookFolders: () => [],
     forgetTokens: () => changed.push('tokens'),
     onRecorded: () => () => {},
     nodeChanges: createNodeChanges(),

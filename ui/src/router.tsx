@@ -50,7 +50,7 @@ const session = createRoute(
 
 const hooks = createRoute({
   ...view('/hooks', () => import('./views/hooks/hooks-page.tsx'), 'HooksPage'),
-  validateSearch: texts('event', 'agent'),
+  validateSearch: texts('event', 'agent', 'folder'),
 })
 
 const hook = createRoute({

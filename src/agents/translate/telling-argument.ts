@@ -34,7 +34,7 @@ const anyTool = ['command', 'file_path', 'path', 'url', 'uri', 'pattern', 'query
 
 /** For events without a tool. */
 const byEvent: Readonly<Record<string, readonly string[]>> = {
-  agent_event: ['name'],
+  agent_event: ['summary', 'name'],
   notification: ['message'],
   pre_compact: ['trigger'],
   session_end: ['reason'],
@@ -50,7 +50,8 @@ const byEvent: Readonly<Record<string, readonly string[]>> = {
 /** The argument of an event that tells what it is about: a command, a path, an address, the words of a prompt. */
 export function tellingArgument(event: string, payload: Input): string | undefined {
   const { tool_name, tool_input } = payload
-  if (typeof tool_name !== 'string') return firstText(payload, lookUp(byEvent, event) ?? [])
+  const keys = lookUp(byEvent, event)
+  if (keys !== undefined || typeof tool_name !== 'string') return firstText(payload, keys ?? [])
   const input = isInput(tool_input) ? tool_input : {}
   const known = lookUp(byTool, tool_name)
   return firstText(input, known ?? anyTool) ?? (known === undefined ? firstOfAll(input) : undefined)

@@ -119,7 +119,7 @@ function createDoor(
       ...hookParts,
       settings,
       defaultTenant,
-      hooksInForce: readHooksInForce({ snapshots, env, edition, handlers }),
+      ...readHooksInForce({ snapshots, env, edition, handlers }),
       forgetTokens: tokens.forget,
       onRecorded: audit.onWritten,
       nodeChanges,

@@ -7,7 +7,7 @@ import { checkHookFiles } from '../../connect/doctor/check-hook-files.ts'
 import { type DoctorCheck, runDoctor } from '../../connect/doctor/run-doctor.ts'
 import { findConnections } from '../../connect/find-connections.ts'
 import { pingSocket } from '../../connect/ping-socket.ts'
-import { visible } from '../../hook-files/line-diff.ts'
+import { visibleText } from '../../engine/core/values/visible-text.ts'
 import type { EffectiveHook } from '../../stored-hooks/saving/effective-hook-schema.ts'
 import { command, exitCodes } from '../command.ts'
 import { type LocalGateway, openLocalGateway } from '../gateway/local-gateway.ts'
@@ -177,7 +177,7 @@ function formatChecks(checks: readonly DoctorCheck[], files: ReadonlyMap<string,
 }
 
 function line({ state, text, hint }: DoctorCheck): string {
-  const first = `  ${signs[state]} ${visible(text)}`
+  const first = `  ${signs[state]} ${visibleText(text)}`
   return state === 'ok' || hint === undefined ? first : `${first}\n      ${hint}`
 }
 

@@ -24,7 +24,7 @@ test('escape sequences, direction marks and invisible characters of a call do no
     ...inputLines({ ...approval, input: { [hostile]: hostile }, hook_name: hostile, session_id: hostile }),
   ].join('')
   expect(shown).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
-  expect(shown).toContain('a\ufffdb\ufffdc')
+  expect(shown).toContain('a\\u{202e}b\\u{200b}c')
 })
 
 test('arguments that do not fit are counted, and an edit is shown in place of what it replaces', () => {

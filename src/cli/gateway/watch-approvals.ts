@@ -3,9 +3,10 @@ import { type CommandDef, defineCommand } from 'citty'
 import type { Client } from '../../client/client.ts'
 import { errorText } from '../../engine/core/errors/error.ts'
 import { systemClock } from '../../engine/core/values/clock.ts'
+import { visibleJson, visibleLine } from '../../engine/core/values/visible-text.ts'
 import type { Methods } from '../../gateway/methods.ts'
 import { command, type ExitCode, exitCodes } from '../command.ts'
-import { printMessage, printOutput, replaceControlCharacters } from '../output.ts'
+import { clearScreen, printMessage, printOutput } from '../output.ts'
 import { clientOptions, connectionArgs, withGateway } from '../remote/connection.ts'
 import { nounCommand } from '../remote/method-command.ts'
 
@@ -13,7 +14,6 @@ type Approval = Methods['approvals.list']['result']['approvals'][number]
 
 /** The countdown moves once a second; changes arrive at once. */
 const REFRESH_MS = 1_000
-const CLEAR = '\u001b[H\u001b[J'
 
 /** The methods `approvals.*`, and a list that answers by keys. */
 export function approvalsCommand(): CommandDef {
@@ -44,7 +44,7 @@ async function printAsTheyArrive(client: Client, json: boolean): Promise<ExitCod
     for (const approval of (await readPending(client)).toReversed()) {
       if (printed.has(approval.approval_id)) continue
       printed.add(approval.approval_id)
-      printOutput(json ? JSON.stringify(approval) : `${approval.approval_id}  ${describeApproval(approval)}`)
+      printOutput(json ? visibleJson(approval) : `${approval.approval_id}  ${describeApproval(approval)}`)
     }
   }
   const changes = client.subscribe('changes.tail', {})
@@ -164,7 +164,8 @@ class ApprovalList {
       this.#asked === undefined
         ? 'a approve   g approve for 15 min   d deny   j k move   q quit'
         : `Press ${this.#asked.key} again to ${answers[this.#asked.key].what}; any other key goes back.`
-    printMessage([`${CLEAR}${head}`, '', ...lines, '', replaceControlCharacters(this.#note), keys].join('\n'))
+    clearScreen()
+    printMessage([head, '', ...lines, '', visibleLine(this.#note), keys].join('\n'))
   }
 }
 
@@ -194,16 +195,14 @@ export function describeApproval({
   reason,
 }: Approval): string {
   const where = folder === null ? '' : ` in ${folder}`
-  return replaceControlCharacters(
-    `${agent ?? requested_by} wants ${what ?? tool ?? event}${where}: ${reason}`,
-  )
+  return visibleLine(`${agent ?? requested_by} wants ${what ?? tool ?? event}${where}: ${reason}`)
 }
 
 const MAX_LINES = 30
 
 export function inputLines(approval: Approval): readonly string[] {
   const { approval_id, input, edited, hook_name, session_id } = approval
-  const all = (JSON.stringify(edited ?? input, undefined, 2) ?? 'null').split('\n')
+  const all = visibleJson(edited ?? input, 2).split('\n')
   const hidden = all.length - MAX_LINES
   const texts = [
     ...(edited === null ? [] : ['edited:']),
@@ -214,7 +213,7 @@ export function inputLines(approval: Approval): readonly string[] {
     hook_name === null ? '' : `hook ${hook_name}`,
     session_id === null ? '' : `session ${session_id}`,
   ]
-  return [...texts, origin.filter(Boolean).join(' · ')].map((line) => `    ${replaceControlCharacters(line)}`)
+  return [...texts, origin.filter(Boolean).join(' · ')].map((line) => `    ${visibleLine(line)}`)
 }
 
 function countdown({ deadline_at }: Approval): string {

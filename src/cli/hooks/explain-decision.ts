@@ -2,10 +2,11 @@ import type { Decision } from '../../engine/core/decision.ts'
 import type { Execution } from '../../engine/core/records/sink.ts'
 import type { TraceHook } from '../../engine/core/records/trace.ts'
 import type { ShellEffects } from '../../engine/core/shell-effects.ts'
+import { visibleJson, visibleLine } from '../../engine/core/values/visible-text.ts'
 import type { ConditionTerm } from '../../engine/match/cel/condition-terms.ts'
 import { formatShellEffects } from '../../shell/format-effects.ts'
 import type { ExplainedHook } from '../../stored-hooks/saving/explain-conditions.ts'
-import { formatTable, replaceControlCharacters } from '../output.ts'
+import { formatTable } from '../output.ts'
 
 /** Formats a decision and its trace for people. */
 export function explainDecision(decision: Decision, effects?: ShellEffects): string {
@@ -16,26 +17,25 @@ export function explainDecision(decision: Decision, effects?: ShellEffects): str
     ...explainCondition(hook),
   ])
   return [
-    `${trace?.event} ${trace?.subject} → ${kind.toUpperCase()}${by === undefined ? '' : ` by ${nameOf(by)}`}`,
-    ...(reason === undefined ? [] : [`  ${by === undefined ? reason : reason.replaceAll(by, nameOf(by))}`]),
+    visibleLine(
+      `${trace?.event} ${trace?.subject} → ${kind.toUpperCase()}${by === undefined ? '' : ` by ${nameOf(by)}`}`,
+    ),
+    ...(reason === undefined
+      ? []
+      : [`  ${visibleLine(by === undefined ? reason : reason.replaceAll(by, nameOf(by)))}`]),
     '',
     rows.length === 0 ? 'no hook listens to this event' : formatTable(rows),
     ...steps.map(
       ({ hook, before, after }) =>
-        `\n${nameOf(hook)} changed the input\n  - ${JSON.stringify(before)}\n  + ${JSON.stringify(after)}`,
+        `\n${nameOf(hook)} changed the input\n  - ${visibleJson(before)}\n  + ${visibleJson(after)}`,
     ),
-    ...(effects === undefined ? [] : [`\n${formatEffects(effects)}`]),
-    ...context.map((text) => `\nadded context: ${text}`),
+    ...(effects === undefined ? [] : [`\n${formatShellEffects(effects)}`]),
+    ...context.map((text) => `\nadded context: ${visibleLine(text)}`),
     ...(trace?.files ?? []).map((text) => `\nhook file: ${text}`),
     ...opened.map(
       ({ hook, because, code }) => `\nallowed although ${nameOf(hook)} failed (${because}, ${code})`,
     ),
   ].join('\n')
-}
-
-/** What the call does, as a tree. */
-function formatEffects(effects: ShellEffects): string {
-  return formatShellEffects(effects).split('\n').map(replaceControlCharacters).join('\n')
 }
 
 const symbols: Readonly<Record<Execution['decision'], string>> = {

@@ -27,6 +27,10 @@ export const listCommand = command({
     event: { type: 'positional', required: false, description: 'only this event, by any of its names' },
     agent: { type: 'string', description: 'as this agent sees it: name or id' },
     folder: { type: 'string', description: 'the folder in which the agent works (default: this one)' },
+    everywhere: {
+      type: 'boolean',
+      description: 'also the hooks of every other folder that the gateway knows',
+    },
     ...connectionArgs,
   },
   async run(args, rest) {
@@ -36,7 +40,8 @@ export const listCommand = command({
       ...(event === undefined ? {} : { event: resolveCatalogueName(event) }),
       ...(args.agent === undefined ? {} : { agent: args.agent }),
     }
-    const { url, answer } = await askGateway(args, { ...request, folder })
+    const where = args.everywhere === true ? { everywhere: true } : { folder }
+    const { url, answer } = await askGateway(args, { ...request, ...where })
     const effective = answer ?? (await readLocalFiles(request, folder))
     if (args.json) printOutput({ gateway: url ?? null, ...effective })
     else {
@@ -74,7 +79,7 @@ async function readLocalFiles(
   { event, agent }: Pick<Methods['hooks.effective']['params'], 'event' | 'agent'>,
   folder: string,
 ): Promise<Effective> {
-  const about = { event: event ?? null, agent: agent ?? null, folder }
+  const about = { event: event ?? null, agent: agent ?? null, folder, folders: [] }
   const request = { tenant: MASTER_TENANT, edition: 'lite' as const, event, agent }
   const folders = findHookFolders({ cwd: folder })
   try {

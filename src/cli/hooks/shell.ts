@@ -4,7 +4,7 @@ import { HookError } from '../../engine/core/errors/error.ts'
 import type { ShellDialect } from '../../engine/core/shell-effects.ts'
 import { formatShellEffects } from '../../shell/format-effects.ts'
 import { command, exitCodes } from '../command.ts'
-import { printOutput, replaceControlCharacters } from '../output.ts'
+import { printOutput } from '../output.ts'
 
 const dialects: readonly ShellDialect[] = ['bash', 'sh', 'zsh']
 
@@ -20,11 +20,7 @@ export const shellCommand = command({
         hint: `Use ${dialects.join(', ')}.`,
       })
     const effects = localShell(line, { cwd: resolve(cwd ?? '.'), shell })
-    printOutput(json ? effects : formatLines(formatShellEffects(effects)))
+    printOutput(json ? effects : formatShellEffects(effects))
     return exitCodes.ok
   },
 })
-
-function formatLines(text: string): string {
-  return text.split('\n').map(replaceControlCharacters).join('\n')
-}

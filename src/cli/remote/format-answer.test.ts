@@ -108,7 +108,7 @@ test('a session is told as it went, with what was not simply allowed', () => {
     '  T pre_tool_use Bash: rm -rf / → block by no-rm: no rm   e',
     '  T pre_tool_use Bash: ls   e',
     '    safe changed command: ls → ls -1',
-    '    T [a1] pre_tool_use Read\ufffd[2J   e',
+    '    T [a1] pre_tool_use Read\\u{1b}[2J   e',
   ])
   expect(formatAnswer('sessions.timeline', { events: [], nextCursor: '' })).toBe('none')
 })

@@ -1,7 +1,9 @@
 import { agentName } from '../../access/agent-names.ts'
+import { hookLabel } from '../../engine/core/hook-title.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
+import { visibleJson, visibleLine } from '../../engine/core/values/visible-text.ts'
 import { explainDecision, formatTerms, unreadableText } from '../hooks/explain-decision.ts'
-import { formatTable, replaceControlCharacters } from '../output.ts'
+import { formatTable } from '../output.ts'
 import { formatFiring } from './format-firing.ts'
 import { formatSimulation } from './format-simulation.ts'
 
@@ -45,7 +47,7 @@ const columns: Readonly<Record<string, readonly string[]>> = {
 
 /** Columns that are made of several fields: the name if there is one, else the id. */
 const combined: Readonly<Record<string, (row: Fields) => unknown>> = {
-  hook: ({ hook_name, name, hook_id, id }) => hook_name ?? name ?? hook_id ?? id,
+  hook: ({ hook_name, name, hook_id, id }) => hookTitleOf(hook_name ?? name, hook_id ?? id),
   agent: ({ agent, agent_id, tenant_id }) => agent ?? agentText(tenant_id, agent_id),
   type: ({ type, definition }) => type ?? asFields(definition).type,
   description: ({ description, definition }) => description ?? asFields(definition).description,
@@ -65,6 +67,12 @@ const combined: Readonly<Record<string, (row: Fields) => unknown>> = {
   reason: ({ reason, block_reason, error }) => reason ?? block_reason ?? error,
 }
 
+/** A list shows what people call a hook, and never an id that the store made. */
+function hookTitleOf(name: unknown, id: unknown): unknown {
+  if (typeof name === 'string') return name
+  return typeof id === 'string' ? hookLabel(undefined, id) : undefined
+}
+
 function agentText(tenant: unknown, id: unknown): unknown {
   return typeof tenant === 'string' && typeof id === 'string' ? agentName(tenant, id) : id
 }
@@ -82,9 +90,9 @@ const views: Readonly<Record<string, (answer: Fields) => string>> = {
   'sessions.timeline': timelineText,
   // What `hooks create --file` reads: YAML has comments, and JSON is YAML.
   'approvals.draft': ({ hook, notes }) =>
-    [...asList(notes).map((note) => `# ${String(note)}`), JSON.stringify(hook, undefined, 2)].join('\n'),
+    [...asList(notes).map((note) => `# ${visibleLine(String(note))}`), visibleJson(hook, 2)].join('\n'),
   // What `blueprints save` reads.
-  'blueprints.show': ({ blueprint }) => JSON.stringify(asFields(blueprint).definition, undefined, 2),
+  'blueprints.show': ({ blueprint }) => visibleJson(asFields(blueprint).definition, 2),
   'rules.simulate': formatSimulation,
   'rules.firing': formatFiring,
   'settings.get': ({ settings }) => settingsText(asFields(settings)),
@@ -153,7 +161,7 @@ function statusText(status: Fields): string {
     `${total} hooks`,
     ...Object.entries(others).flatMap(([state, list]) =>
       asList(list).map(({ hookId, event, name, reason }) =>
-        [`  ${state}`, name ?? hookId, event, reason].join('  '),
+        visibleLine([`  ${state}`, hookTitleOf(name, hookId), event, reason].join('  ')),
       ),
     ),
     `${count}${more ? ' or more' : ''} dead deliveries`,
@@ -190,7 +198,7 @@ function timelineText({ events }: Fields): string {
     turn = moment.turn ?? turn
     lines.push(...timelineLines(row, moment))
   }
-  return lines.map(replaceControlCharacters).join('\n')
+  return lines.map(visibleLine).join('\n')
 }
 
 function timelineLines(row: Fields, { depth, lane, tool }: Fields): readonly string[] {
@@ -206,7 +214,7 @@ function timelineLines(row: Fields, { depth, lane, tool }: Fields): readonly str
   ]
   const changes = asList(row.changes).map(
     ({ hook, hook_name, field, before, after }) =>
-      `${indent}  ${hook_name ?? hook} changed ${field}: ${before} → ${after}`,
+      `${indent}  ${hookTitleOf(hook_name, hook)} changed ${field}: ${before} → ${after}`,
   )
   return [indent + parts.filter((part) => part !== '').join(' '), ...changes]
 }
@@ -214,7 +222,7 @@ function timelineLines(row: Fields, { depth, lane, tool }: Fields): readonly str
 /** A plain allow needs no words. */
 function decisionText({ kind, by_hook, by_hook_name, code, reason }: Fields): string {
   if (kind === 'allow' && typeof code !== 'string') return ''
-  const by = by_hook_name ?? by_hook
+  const by = by_hook === null || by_hook === undefined ? undefined : hookTitleOf(by_hook_name, by_hook)
   const parts = [
     `→ ${String(kind)}`,
     typeof by === 'string' ? ` by ${by}` : '',
@@ -231,7 +239,7 @@ const timeFormat = new Intl.DateTimeFormat('sv', { timeStyle: 'medium' })
 function cellText(value: unknown, name: string): string {
   if (value === undefined || value === null) return '-'
   if (typeof value === 'number' && name.endsWith('_at')) return dateFormat.format(value)
-  return typeof value === 'string' ? replaceControlCharacters(value) : JSON.stringify(value)
+  return typeof value === 'string' ? visibleLine(value) : visibleJson(value)
 }
 
 function asFields(value: unknown): Fields {

@@ -1,6 +1,8 @@
+import { hookLabel } from '../../engine/core/hook-title.ts'
+import { visibleLine } from '../../engine/core/values/visible-text.ts'
 import type { Methods } from '../../gateway/methods.ts'
 import type { EffectiveFile, EffectiveHook } from '../../stored-hooks/saving/effective-hook-schema.ts'
-import { formatTable, replaceControlCharacters } from '../output.ts'
+import { formatTable } from '../output.ts'
 
 type Shorten = (file: string) => string
 
@@ -24,18 +26,13 @@ export function formatEffective(
 function chainText(event: string, hooks: readonly EffectiveHook[], shorten: Shorten): string {
   const rows = hooks.map((hook) => [
     hook.position === null ? '  -' : `  ${hook.position}.`,
-    hook.name ?? hook.id,
+    hookLabel(hook.name, hook.id),
     hook.handler_type,
-    conditionText(hook),
+    hook.applies_to,
     sourceText(hook, shorten),
     notesText(hook),
   ])
-  return `${event} (${hooks[0]?.mode ?? ''})\n${formatTable(rows.map((row) => row.map(replaceControlCharacters)))}`
-}
-
-function conditionText({ matcher, if_expr, match }: EffectiveHook): string {
-  const parts = [matcher, if_expr, match === undefined ? null : JSON.stringify(match)]
-  return parts.filter((part) => part !== null).join(' and ') || 'always'
+  return `${event} (${hooks[0]?.mode ?? ''})\n${formatTable(rows)}`
 }
 
 function sourceText({ source }: EffectiveHook, shorten: Shorten): string {
@@ -84,9 +81,5 @@ function filesText(files: readonly EffectiveFile[], shorten: Shorten): string {
     `${hooks} ${hooks === 1 ? 'hook' : 'hooks'} in force`,
   ])
   const problems = found.flatMap(({ problem }) => problem.split('\n').filter((line) => line !== ''))
-  return [
-    'hook files',
-    formatTable(rows.map((row) => row.map(replaceControlCharacters))),
-    ...problems.map((line) => `  ! ${replaceControlCharacters(line)}`),
-  ].join('\n')
+  return ['hook files', formatTable(rows), ...problems.map((line) => `  ! ${visibleLine(line)}`)].join('\n')
 }

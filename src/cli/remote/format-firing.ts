@@ -1,5 +1,6 @@
 import { isRecord } from '../../engine/core/schema/check.ts'
 import { isoTime } from '../../engine/core/values/clock.ts'
+import { visibleLine } from '../../engine/core/values/visible-text.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -14,7 +15,9 @@ export function formatFiring(answer: Fields): string {
     `fired the rule ${String(rule_id)}${place} at ${isoTime(Number(created_at))}`,
     ...listOf(firing.actions).map(actionLine),
     ...listOf(answer.messages).flatMap(messageLines),
-  ].join('\n')
+  ]
+    .map(visibleLine)
+    .join('\n')
 }
 
 function actionLine({ action_id, status, reason, detail }: Fields): string {

@@ -1,4 +1,5 @@
 import { isRecord } from '../../engine/core/schema/check.ts'
+import { visibleLine } from '../../engine/core/values/visible-text.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -14,7 +15,9 @@ export function formatSimulation(answer: Fields): string {
     ...off,
     ...matching.flatMap(matchingLines),
     ...others.map(otherLine),
-  ].join('\n')
+  ]
+    .map(visibleLine)
+    .join('\n')
 }
 
 function matchingLines(rule: Fields): string[] {

@@ -2,6 +2,7 @@ import { defineCommand } from 'citty'
 import type { ClientOptions } from '../../client/client.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
+import { visibleJson } from '../../engine/core/values/visible-text.ts'
 import { findMethod, type Methods, methods, type Subscriptions } from '../../gateway/methods.ts'
 import type { Method, SubscriptionMethod } from '../../methods/method.ts'
 import { command, type ExitCode, exitCodes } from '../command.ts'
@@ -87,8 +88,7 @@ async function printItems(
   try {
     await withGateway(options, async (client) => {
       const items = client.subscribe(row.name as keyof Subscriptions, params, { signal: interrupted.signal })
-      for await (const { item } of items)
-        printOutput(json ? JSON.stringify(item) : formatItem(row.name, item))
+      for await (const { item } of items) printOutput(json ? visibleJson(item) : formatItem(row.name, item))
     })
     return exitCodes.ok
   } finally {

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../../client/client.ts'
+import { visibleJson, visibleLine } from '../../engine/core/values/visible-text.ts'
 import type { Methods } from '../../gateway/methods.ts'
 import { type RunPhase, readRunPhases } from '../../runs/run-timeline.ts'
 import { command, type ExitCode, exitCodes } from '../command.ts'
-import { formatTable, printMessage, printOutput, replaceControlCharacters } from '../output.ts'
+import { formatTable, printMessage, printOutput } from '../output.ts'
 import { clientOptions, connectionArgs, withGateway } from '../remote/connection.ts'
 
 type Run = Methods['runs.show']['result']['run']
@@ -43,10 +44,10 @@ async function watchRun(client: Client, runId: string, json: boolean): Promise<E
       const known = new Set(shown.map(({ event_id }) => event_id))
       const fresh = page.events.filter(({ event_id, run_id }) => run_id === runId && !known.has(event_id))
       shown.push(...fresh)
-      for (const event of fresh) printOutput(json ? JSON.stringify(event) : eventLine(run, event))
+      for (const event of fresh) printOutput(json ? visibleJson(event) : eventLine(run, event))
       for (const awaited of waits_for.filter(({ approval_id }) => !announced.has(approval_id))) {
         announced.add(awaited.approval_id)
-        if (!json) printMessage(replaceControlCharacters(describeAwaited(awaited)))
+        if (!json) printMessage(visibleLine(describeAwaited(awaited)))
       }
       if (run.completed_at !== null) return printEnd(run, shown, json)
       await follower.next()
@@ -110,7 +111,7 @@ function describeAwaited({
 function eventLine({ created_at }: Run, event: SessionEvent): string {
   const offset = `${((Date.parse(event.timestamp) - created_at) / 1_000).toFixed(2)} s`.padStart(10)
   const text = describeSessionEvent(event)
-  return replaceControlCharacters(`${offset}  ${event.event_type.padEnd(16)}  ${text}`).trimEnd()
+  return visibleLine(`${offset}  ${event.event_type.padEnd(16)}  ${text}`).trimEnd()
 }
 
 function describeSessionEvent(event: SessionEvent): string {
@@ -130,7 +131,7 @@ function printEnd(run: Run, events: readonly SessionEvent[], json: boolean): Exi
     printMessage(`\n${formatPhases(readRunPhases(run, events))}\n`)
     const reason = block_reason ?? error
     const word = block_reason === null ? status : 'blocked'
-    printMessage(replaceControlCharacters(reason === null ? word : `${word}: ${reason}`))
+    printMessage(visibleLine(reason === null ? word : `${word}: ${reason}`))
     const result = events.findLast(({ event_type }) => event_type === 'result')
     if (typeof result?.result_text === 'string') printOutput(result.result_text)
     else if (result !== undefined) printOutput(result.result_data ?? null)
@@ -150,7 +151,7 @@ function formatPhases(phases: readonly RunPhase[]): string {
       const bar = `${' '.repeat(from)}${'█'.repeat(column(last ?? end) - from + 1)}`.padEnd(BAR_WIDTH)
       const took = last === null ? 'goes on' : `${last - start} ms`
       const name = hook === undefined ? kind : `${hook.point} → ${hook.target}`
-      return [replaceControlCharacters(name), `│${bar}│`, took, hook?.state ?? '']
+      return [visibleLine(name), `│${bar}│`, took, hook?.state ?? '']
     }),
   )
 }

@@ -7,7 +7,7 @@ import {
   okFinding,
   warnFinding,
 } from '../../agents/agent-host.ts'
-import { visible } from '../../hook-files/line-diff.ts'
+import { visibleText } from '../../engine/core/values/visible-text.ts'
 import { flagValue, type WrittenHookCommand, withFlagValue, withMissingClient } from '../hook-command.ts'
 import type { BrokenGateways } from './broken-gateways.ts'
 import { type CommandRun, findRefusal, type ProbeContext, runHookCommand } from './run-hook-command.ts'
@@ -202,7 +202,7 @@ function names(commands: readonly WrittenHookCommand[]): string {
 
 /** The client's output as one line without control characters. */
 function quoteOutput(output: string): string {
-  const line = visible(output.trim().replace(/\s+/g, ' ')).slice(0, 200)
+  const line = visibleText(output.trim().replace(/\s+/g, ' ')).slice(0, 200)
   return line === '' ? '' : `: ${line}`
 }
 

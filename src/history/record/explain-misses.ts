@@ -1,4 +1,5 @@
 import { errorText } from '../../engine/core/errors/error.ts'
+import { hookTitle } from '../../engine/core/hook-title.ts'
 import type { TraceHook } from '../../engine/core/records/trace.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
 import { explainNameMiss } from '../../engine/match/explain-match.ts'
@@ -23,7 +24,7 @@ function explainMiss(hook: HookRow, subject: string, eventTime: number): TraceHo
   const since = hook.updated_at > eventTime ? ' (the hook has changed since this event)' : ''
   return {
     hook: hook.id,
-    ...(hook.name === undefined ? {} : { name: hook.name }),
+    name: hookTitle(hook),
     matched: false,
     because: `${reasonOf(hook, subject)}${since}`,
     executions: [],

@@ -14,6 +14,7 @@ const source = schema.object({
   file: schema.optional(schema.text()),
   line: schema.optional(numeric('The line of the hook in the file on disk.')),
   scope: schema.optional(schema.choice(hookScopes)),
+  folder: schema.optional(schema.text('Where the hook of a repository counts: in this folder and below.')),
 })
 
 /** One hook of the chain of an event. */
@@ -22,15 +23,19 @@ export const effectiveHook = schema.object({
   mode: schema.text('How the hooks of the event combine: gate, transform, claim or observe.'),
   position: nullable(numeric('Its place in the chain, from 1; null if it does not run.')),
   id: schema.text(),
-  name: nullable(schema.text()),
+  name: nullable(
+    schema.text('What people call it: if it has no name, its id or its event and what it runs.'),
+  ),
   source,
   handler_type: schema.text(),
+  applies_to: schema.text('Its conditions in words.'),
   matcher: nullable(schema.text()),
   if_expr: nullable(schema.text()),
   match: schema.optional(schema.any()),
   agents: schema.list(schema.text(), 'Names or ids of the only agents that it applies to.'),
   priority: numeric(),
   enabled: schema.boolean(),
+  disabled_reason: nullable(schema.text('Why it is off; `breaker` if it kept failing.')),
   shadow: schema.boolean(),
   locked: schema.boolean(),
   state: schema.choice(states),
@@ -38,6 +43,7 @@ export const effectiveHook = schema.object({
     schema.text('What becomes of printed text that is no answer, if it does not make the answer invalid.'),
   ),
   why: schema.text('What keeps it from running or from deciding; empty if nothing does.'),
+  definition: schema.optional(schema.any('The whole hook with masked secrets, if the request named it.')),
 })
 export type EffectiveHook = SchemaType<typeof effectiveHook>
 

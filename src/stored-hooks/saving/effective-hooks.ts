@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { agentId } from '../../access/agent-id.ts'
 import { agentName } from '../../access/agent-names.ts'
 import type { EventRow } from '../../engine/core/event.ts'
@@ -5,9 +6,11 @@ import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { type Edition, runsCommands } from '../../engine/core/values/edition.ts'
 import { type Catalogue, catalogue } from '../../engine/events/catalogue.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
+import { describeConditions } from '../../engine/match/describe-conditions.ts'
 import { textNote } from '../../handlers/answer-mode.ts'
 import type { HookFileReport } from '../../hook-files/hook-file-report.ts'
 import { resolveCatalogueName } from '../../hook-files/read/read-hook-file.ts'
+import { maskConfig } from '../../secrets/config-secrets.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import type { EffectiveFile, EffectiveHook } from './effective-hook-schema.ts'
 
@@ -22,12 +25,14 @@ export interface HooksInForce {
 
 type EffectiveState = EffectiveHook['state']
 
-interface EffectiveRequest {
+export interface EffectiveRequest {
   readonly tenant: string
   readonly edition: Edition
   /** Only this event. */
   readonly event: string | undefined
   readonly agent: string | undefined
+  /** Only this hook, by id or name, with its definition. */
+  readonly hookId?: string | undefined
 }
 
 type CatalogueName = keyof Catalogue & string
@@ -39,7 +44,35 @@ const rowOf = (event: CatalogueName): EventRow => catalogue[event]
 /** The chain of every event, in the order of running, followed by the hooks of the event that do not run. */
 export function listEffectiveHooks(inForce: HooksInForce, request: EffectiveRequest): EffectiveHook[] {
   const names = request.event === undefined ? Object.keys(catalogue) : [request.event]
-  return names.filter(isCatalogueName).flatMap((event) => eventChain(event, inForce, request))
+  const rows = names.filter(isCatalogueName).flatMap((event) => eventChain(event, inForce, request))
+  const { hookId } = request
+  return hookId === undefined ? rows : rows.filter(({ id, name }) => id === hookId || name === hookId)
+}
+
+/** The hooks of several folders as one list: each once, behind the hook that it follows in its own chain. */
+export function joinChains(chains: readonly (readonly EffectiveHook[])[]): EffectiveHook[] {
+  const keyOf = ({ event, id, source: { file = '' } }: EffectiveHook) => [event, id, file].join('\0')
+  const known = new Map<string, Link>()
+  const start: Link = { next: undefined }
+  for (const chain of chains) {
+    let last = start
+    for (const hook of chain) {
+      const key = keyOf(hook)
+      const link: Link = known.get(key) ?? { hook, next: last.next }
+      if (!known.has(key)) last.next = link
+      known.set(key, link)
+      last = link
+    }
+  }
+  const joined: EffectiveHook[] = []
+  for (let link = start.next; link !== undefined; link = link.next)
+    if (link.hook !== undefined) joined.push(link.hook)
+  return [...Map.groupBy(joined, ({ event }) => event).values()].flatMap(numbered)
+}
+
+interface Link {
+  readonly hook?: EffectiveHook
+  next: Link | undefined
 }
 
 function eventChain(
@@ -67,7 +100,7 @@ function numbered(rows: readonly EffectiveHook[]): EffectiveHook[] {
   const runs = ({ state }: EffectiveHook) =>
     state !== 'off' && state !== 'other_agent' && state !== 'untrusted'
   const running = rows.filter(runs).map((row, index) => ({ ...row, position: index + 1 }))
-  return [...running, ...rows.filter((row) => !runs(row))]
+  return [...running, ...rows.filter((row) => !runs(row)).map((row) => ({ ...row, position: null }))]
 }
 
 interface RowContext {
@@ -87,6 +120,7 @@ function toRow(event: CatalogueName, hook: HookDefinition, context: RowContext):
     position: null,
     id,
     name: name ?? null,
+    applies_to: describeConditions(hook),
     source: sourceOf(hook, context),
     handler_type: stored?.handler_type ?? hook.handler_type,
     matcher: matcher ?? null,
@@ -95,10 +129,12 @@ function toRow(event: CatalogueName, hook: HookDefinition, context: RowContext):
     agents: agent_ids.map((agent) => agentName(request.tenant, agent)),
     priority,
     enabled,
+    disabled_reason: hook.disabled_reason ?? null,
     shadow: hook.shadow ?? false,
     locked: hook.locked ?? false,
     ...definedFields({ printed: textNote(stored ?? hook, rowOf(event)) }),
     ...stateOf(event, hook, context),
+    ...(request.hookId === undefined ? {} : { definition: { ...hook, config: maskConfig(hook.config) } }),
   }
 }
 
@@ -118,6 +154,7 @@ function sourceOf(
     kind: report.level,
     ...(report.file === undefined ? {} : { file: report.file }),
     ...(line === undefined ? {} : { line }),
+    ...(report.level === 'repository' ? { folder: dirname(report.folder) } : {}),
   }
 }
 

@@ -1,4 +1,5 @@
 import { serverError } from '../../engine/core/errors/server-errors.ts'
+import { hookTitle } from '../../engine/core/hook-title.ts'
 import type { Store } from '../../store/store.ts'
 import type { HookRow } from '../hook-tables.ts'
 import { packHookId } from './pack-hook-id.ts'
@@ -23,7 +24,7 @@ export async function findHookByIdOrName(
   return named[0]
 }
 
-/** The names of stored hooks by id. A hook without a name, or that no longer exists, has none. */
+/** What people call stored hooks, by id. A hook that no longer exists has no name. */
 export async function hookNames(
   store: Pick<Store, 'findHook'>,
   tenant: string,
@@ -31,5 +32,5 @@ export async function hookNames(
 ): Promise<ReadonlyMap<string, string>> {
   const distinct = [...new Set(ids)].filter((id) => id !== null)
   const rows = await Promise.all(distinct.map((id) => store.findHook(tenant, id)))
-  return new Map(rows.flatMap((row) => (row?.name === undefined ? [] : [[row.id, row.name] as const])))
+  return new Map(rows.flatMap((row) => (row === undefined ? [] : [[row.id, hookTitle(row)] as const])))
 }

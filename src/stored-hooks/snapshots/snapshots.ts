@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { MASTER_TENANT } from '../../access/tenant-tables.ts'
 import { type HookError, isHookError } from '../../engine/core/errors/error.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
+import { hookTitle } from '../../engine/core/hook-title.ts'
 import type { Hooks } from '../../engine/dispatch/hooks.ts'
 import { type HookFileNotice, hookFileNotices } from '../../hook-files/watch/hook-file-notices.ts'
 import type { Settings } from '../../settings/settings.ts'
@@ -31,6 +32,8 @@ export interface Snapshots {
   applyChange(tenant: string, change: HookChange): Promise<void>
   /** The loaded snapshots. */
   loaded(): readonly Snapshot[]
+  /** Where the agents of a tenant worked, as far as it is in memory. */
+  folders(tenant: string): readonly AgentFolders[]
   /** What a person should know about the hook files of a tenant. Loads folders that failed again: their files may be mended. */
   fileNotices(tenant: string): Promise<readonly HookFileNotice[]>
   close(): void
@@ -227,6 +230,10 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
   return {
     of,
     fileNotices,
+    folders: (tenant) =>
+      [...folders.values(), ...failed.values()].flatMap((entry) =>
+        entry.tenant === tenant && entry.folder !== undefined ? [entry.folder] : [],
+      ),
     async applyChange(tenant, change) {
       if (tenant === MASTER_TENANT) return refresh(tenant)
       const concerned = all().filter(([, entry]) => entry.tenant === tenant)
@@ -258,7 +265,10 @@ function snapshotOf(
     tenant,
     hooks,
     ...stored,
-    find: (hook) => stored.rows.get(hook) ?? files?.find(hook),
+    find(hook) {
+      const row = stored.rows.get(hook)
+      return row === undefined ? files?.find(hook) : { ...row, name: hookTitle(row) }
+    },
     files: () => files?.status() ?? [],
   }
 }

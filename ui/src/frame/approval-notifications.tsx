@@ -20,7 +20,7 @@ export function useApprovalNotifications(): void {
     for (const { approval_id, agent, what, tool, event, reason } of data.approvals) {
       if (before.has(approval_id)) continue
       // A system shows it on a locked screen, so it has one line of the call and no arguments.
-      const title = `${agentTitle(agent)} wants ${showControls((what ?? tool ?? event).slice(0, 80))}`
+      const title = showControls(`${agentTitle(agent)} wants ${(what ?? tool ?? event).slice(0, 80)}`)
       const shown = new Notification(title, { body: showControls(reason.slice(0, 200)), tag: approval_id })
       shown.onclick = () => {
         window.focus()

@@ -1,4 +1,5 @@
 import type { RewriteStep } from '../../../src/engine/core/decision.ts'
+import { hookLabel } from '../../../src/engine/core/hook-title.ts'
 import type { Execution } from '../../../src/engine/core/records/sink.ts'
 import type { TraceHook } from '../../../src/engine/core/records/trace.ts'
 import type {
@@ -9,7 +10,7 @@ import type {
 import styles from './chain.module.css'
 import { Decision, type Outcome } from './decision.tsx'
 import { fieldsOf } from './form/fields.ts'
-import { formatDuration, showControls } from './format.ts'
+import { formatDuration } from './format.ts'
 import { Tag } from './layout.tsx'
 
 interface ChainProps {
@@ -51,8 +52,8 @@ export function Chain({ trace, by, rewrites, opened }: ChainProps) {
         >
           <span className={styles.number}>{index + 1}</span>
           <Decision outcome={outcome}>{word}</Decision>
-          <span className={styles.name} title={hook.name ?? hook.hook}>
-            {hook.name ?? hook.hook}
+          <span className={styles.name} title={hookLabel(hook.name, hook.hook)}>
+            {hookLabel(hook.name, hook.hook)}
           </span>
           <span className={styles.text}>
             {nameHooks(text, trace.hooks)}{' '}
@@ -81,7 +82,7 @@ export function Chain({ trace, by, rewrites, opened }: ChainProps) {
 
 /** Failures name their hook by its id; people know its name. */
 export function nameHooks(text: string, hooks: readonly TraceHook[]): string {
-  return hooks.reduce((named, { hook, name }) => (name ? named.replaceAll(hook, name) : named), text)
+  return hooks.reduce((named, { hook, name }) => named.replaceAll(hook, hookLabel(name, hook)), text)
 }
 
 /** A condition term by term, each with its result and the value that decided. */
@@ -91,7 +92,7 @@ export function Terms({ terms }: Readonly<{ terms: ExplainedCondition['terms'] }
       {terms.map(({ join = 'if', source, holds, value, problem }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the same term may occur twice
         <span key={index} className={styles.term}>
-          {join} <code>{showControls(source)}</code>{' '}
+          {join} <code>{source}</code>{' '}
           {holds === 'failed' ? (
             <span className={styles.failed}>{problem}</span>
           ) : (
@@ -99,7 +100,7 @@ export function Terms({ terms }: Readonly<{ terms: ExplainedCondition['terms'] }
               {holds ? '✓' : '✗'}
             </span>
           )}
-          {value === undefined ? null : <code className={styles.value}>{showControls(value)}</code>}
+          {value === undefined ? null : <code className={styles.value}>{value}</code>}
         </span>
       ))}
     </span>
@@ -194,9 +195,8 @@ function wordOf({ decision }: Execution): string {
 
 function reasonOf({ reason, code, durationMs, recheck, facts }: Execution): string {
   const time = durationMs === undefined ? undefined : formatDuration(durationMs)
-  const matched = typeof facts?.matched === 'string' ? showControls(facts.matched) : undefined
-  const printed =
-    typeof facts?.printed === 'string' ? `it printed “${showControls(facts.printed)}”` : undefined
+  const matched = typeof facts?.matched === 'string' ? facts.matched : undefined
+  const printed = typeof facts?.printed === 'string' ? `it printed “${facts.printed}”` : undefined
   return [recheck ? 'asked again' : undefined, reason, matched, printed, code, time]
     .filter((part) => part !== undefined)
     .join(' · ')

@@ -1,6 +1,6 @@
 import { Button, Menu } from '@mantine/core'
-import { useClipboard } from '@mantine/hooks'
 import { IconChevronDown } from '@tabler/icons-react'
+import { useCopy } from './use-copy.ts'
 
 interface CopyMenuProps {
   /** What each entry is called, and what it copies. */
@@ -10,7 +10,7 @@ interface CopyMenuProps {
 
 /** Copies what the view shows in one of several forms. */
 export function CopyMenu({ texts, isSmall = false }: CopyMenuProps) {
-  const { copy, copied } = useClipboard({ timeout: 1_500 })
+  const { copy, copied } = useCopy()
   return (
     <Menu position="bottom-end">
       <Menu.Target>

@@ -43,13 +43,24 @@ export function Decision({ outcome, children = outcome }: DecisionProps) {
 }
 
 interface DecidedEvent {
+  readonly event: string
   readonly kind: 'allow' | 'ask' | 'block'
   readonly rewritten: boolean
   readonly opened: string | null
 }
 
+/** What an event came to. One that only tells something has no decision: its text says what happened. */
+export function EventDecision({ event }: Readonly<{ event: DecidedEvent }>) {
+  return isReport(event) ? <span className="muted">recorded</span> : <Decision outcome={outcomeOf(event)} />
+}
+
+/** Whether an event tells what happened, such as a step of an approval, and asks nothing. */
+export function isReport({ event }: Pick<DecidedEvent, 'event'>): boolean {
+  return event === 'agent_event'
+}
+
 /** What a dispatch as a whole came to. */
-export function outcomeOf({ kind, rewritten, opened }: DecidedEvent): Outcome {
+export function outcomeOf({ kind, rewritten, opened }: Omit<DecidedEvent, 'event'>): Outcome {
   if (kind !== 'allow') return kind
   if (opened !== null) return 'opened'
   return rewritten ? 'rewrite' : 'allow'

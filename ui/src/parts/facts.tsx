@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react'
 import styles from './facts.module.css'
-import { showControls } from './format.ts'
 
 /** Named values, one below the other. What is not known is left out. */
 export function Facts({
@@ -17,7 +16,7 @@ export function Facts({
           // biome-ignore lint/suspicious/noArrayIndexKey: the same fact may occur twice
           <div key={index}>
             <dt>{name}</dt>
-            <dd>{typeof value === 'string' ? showControls(value) : value}</dd>
+            <dd>{typeof value === 'string' ? value : value}</dd>
           </div>
         ),
       )}

@@ -41,22 +41,17 @@ export function formatInstant(at: number): string {
   return instant.format(at)
 }
 
-/** Thin spaces between groups of three digits. */
+/** Spaces between groups of three digits. */
 export function formatCount(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+(?!\d))/g, '\u2009')
+  return String(count).replace(/\B(?=(\d{3})+(?!\d))/g, ' ')
 }
 
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`
 }
 
-/** Writes out characters that reorder or hide text, so that a command reads as it runs. */
-export function showControls(text: string): string {
-  return text.replace(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
-    const code = (character.codePointAt(0) ?? 0).toString(16)
-    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`
-  })
-}
+/** What JSX does to every text, for texts that go elsewhere: options of lists, notifications, the clipboard. */
+export { visibleText as showControls } from '../../../src/engine/core/values/visible-text.ts'
 
 /** The first and last characters of an id: enough to recognise it. */
 export function shortenId(id: string): string {
@@ -67,5 +62,5 @@ export function shortenId(id: string): string {
 export function agentTitle(agent: string | null | undefined): string {
   return agent === null || agent === undefined
     ? 'An agent'
-    : (codingAgents.find(({ name }) => name === agent)?.title ?? showControls(agent))
+    : (codingAgents.find(({ name }) => name === agent)?.title ?? agent)
 }

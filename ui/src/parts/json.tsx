@@ -1,5 +1,6 @@
 import { useMediaQuery } from '@mantine/hooks'
 import { lazy, Suspense } from 'react'
+import { visibleJson } from '../../../src/engine/core/values/visible-text.ts'
 import { showControls } from './format.ts'
 import styles from './json.module.css'
 import { LoadingRows } from './layout.tsx'
@@ -10,7 +11,7 @@ const Merge = lazy(async () => ({ default: (await import('./form/code-mirror.tsx
 const MAX_CHARS = 40_000
 
 export function printJson(value: unknown): string {
-  return value === undefined ? '' : (JSON.stringify(value, undefined, 2) ?? '')
+  return value === undefined ? '' : visibleJson(value, 2)
 }
 
 /** A value as indented JSON. */
@@ -23,7 +24,7 @@ export function Text({ text }: Readonly<{ text: string }>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
     <pre className={styles.text} tabIndex={0}>
-      {showControls(text.slice(0, MAX_CHARS))}
+      {text.slice(0, MAX_CHARS)}
       {left > 0 ? <span className={styles.cut}>{`\n… ${left} more characters`}</span> : null}
     </pre>
   )

@@ -1,8 +1,8 @@
 import { Tooltip } from '@mantine/core'
-import { useClipboard } from '@mantine/hooks'
 import { useCallback, useSyncExternalStore } from 'react'
 import { chosenTenant } from '../gateway/call.ts'
-import { formatAge, formatDuration, formatInstant, shortenId, showControls } from './format.ts'
+import { formatAge, formatDuration, formatInstant, shortenId } from './format.ts'
+import { useCopy } from './use-copy.ts'
 import styles from './values.module.css'
 
 /** When the current interval began: everything that shares an interval shows the same time. */
@@ -37,7 +37,7 @@ export function Duration({ ms }: Readonly<{ ms: number }>) {
 
 /** A shortened id that copies itself as a whole. */
 export function Id({ value }: Readonly<{ value: string }>) {
-  const { copy, copied } = useClipboard({ timeout: 1_500 })
+  const { copy, copied } = useCopy()
   return (
     <Tooltip label={copied ? 'copied' : value} openDelay={300}>
       <button
@@ -54,7 +54,7 @@ export function Id({ value }: Readonly<{ value: string }>) {
 
 /** What the view shows, as a command; a click copies it. */
 export function CopyCommand({ text }: Readonly<{ text: string }>) {
-  const { copy, copied } = useClipboard({ timeout: 1_500 })
+  const { copy, copied } = useCopy()
   const tenant = chosenTenant()
   const command = tenant === undefined ? text : `${text} --tenant ${tenant}`
   return (
@@ -71,7 +71,7 @@ export function CopyCommand({ text }: Readonly<{ text: string }>) {
 
 /** Code on one line, cut at the end of the space, whole on hover. */
 export function Code({ text }: Readonly<{ text: string }>) {
-  const shown = showControls(text.slice(0, 2_000))
+  const shown = text.slice(0, 2_000)
   return (
     <code className={styles.code} title={shown}>
       {shown}

@@ -1,33 +1,34 @@
+import { dirname } from 'node:path'
 import { errorText } from '../../../engine/core/errors/error.ts'
 import type { Handler } from '../../../engine/core/handler.ts'
 import type { Edition } from '../../../engine/core/values/edition.ts'
 import { reportHookFiles } from '../../../hook-files/hook-file-report.ts'
-import { findHookFolders, trustFile } from '../../../hook-files/hook-folders.ts'
-import { trustStore } from '../../../hook-files/trust.ts'
+import { findHookFolders, type HookFolder, hookFileIn, trustFile } from '../../../hook-files/hook-folders.ts'
+import { type TrustStore, trustStore } from '../../../hook-files/trust.ts'
 import { inspectHookFiles } from '../../../hook-files/watch/inspect-hook-files.ts'
 import type { HookFileStatus } from '../../../hook-files/watch/watched-folder.ts'
 import type { MethodParts } from '../../../methods/method-parts.ts'
 import { NO_FOLDER, realFolder, usesHookFiles } from '../../../stored-hooks/snapshots/event-folders.ts'
 import type { Snapshots } from '../../../stored-hooks/snapshots/snapshots.ts'
 
-/** Reads the hooks in force from the snapshot that dispatches use. Hook files count in the lite edition only. */
-export function readHooksInForce({
-  snapshots,
-  env,
-  edition,
-  handlers,
-}: {
-  readonly snapshots: Pick<Snapshots, 'of'>
+interface HooksInForceParts {
+  readonly snapshots: Pick<Snapshots, 'of' | 'folders'>
   readonly env: Readonly<Record<string, string | undefined>>
   readonly edition: Edition
   readonly handlers: readonly Handler[]
-}): MethodParts['hooksInForce'] {
+}
+
+/** Reads the hooks in force from the snapshot that dispatches use. Hook files count in the lite edition only. */
+export function readHooksInForce(
+  parts: HooksInForceParts,
+): Pick<MethodParts, 'hooksInForce' | 'hookFolders'> {
+  const { snapshots, env, edition, handlers } = parts
   const trust = trustStore(trustFile(env))
-  return async (tenant, given) => {
+  const hooksInForce: MethodParts['hooksInForce'] = async (tenant, given) => {
     if (!usesHookFiles(tenant, edition))
       return { snapshot: await snapshots.of(tenant), problem: '', files: [] }
     const cwd = realFolder(given)
-    const folders = findHookFolders({ cwd, env }).filter(
+    const folders = findHookFolders({ cwd, env, repositories: trust.repositories() }).filter(
       ({ level }) => level !== 'repository' || given !== undefined,
     )
     const isListed = ({ folder }: HookFileStatus) => folders.some((each) => each.folder === folder)
@@ -41,5 +42,33 @@ export function readHooksInForce({
       const files = reportHookFiles(inspectHookFiles(folders, { handlers, trust }), folders)
       return { snapshot, problem: errorText(thrown), files }
     }
+  }
+  return {
+    hooksInForce,
+    hookFolders(tenant) {
+      if (!usesHookFiles(tenant, edition)) return []
+      const worked = snapshots.folders(tenant).flatMap(({ cwd, start }) => [cwd, start])
+      const trusted = trust.paths().map((path) => dirname(dirname(path)))
+      const repositories = trust.repositories()
+      return [
+        ...new Set(
+          [...new Set([...trusted, ...worked])].flatMap((cwd) => {
+            const folders = findHookFolders({ cwd, env, repositories })
+            return folders.findLast((folder) => mayHaveHooks(folder, trust))?.folder ?? []
+          }),
+        ),
+      ].map(dirname)
+    },
+  }
+}
+
+/** Whether a folder of a repository has a hook file, or had one that is trusted. */
+function mayHaveHooks({ level, folder }: HookFolder, trust: TrustStore): boolean {
+  if (level !== 'repository') return false
+  try {
+    return hookFileIn(folder) !== undefined || trust.findInFolder(folder) !== undefined
+  } catch {
+    // Its state says why it cannot be used.
+    return true
   }
 }

@@ -1,5 +1,6 @@
 import type { ApprovalLink, ApprovalRow } from '../../../approvals/stored/approval-tables.ts'
 import { isoTime } from '../../../engine/core/values/clock.ts'
+import { visibleText } from '../../../engine/core/values/visible-text.ts'
 import { newNonce, pageHeaders } from './ui-files.ts'
 
 /** A page for a person who opened a link. It has no script and loads nothing. */
@@ -22,12 +23,9 @@ function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
 }
 
-/** A text with its invisible characters shown: they could make a command look like another. */
+/** Text from an agent. */
 function shown(text: string): string {
-  const visible = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    character === '\n' || character === '\t' ? character : `\\u{${character.codePointAt(0)?.toString(16)}}`,
-  )
-  return escapeHtml(visible)
+  return escapeHtml(visibleText(text))
 }
 
 /** Shows exactly what an answer is about, and asks for it. */

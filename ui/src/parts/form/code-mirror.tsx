@@ -14,6 +14,7 @@ import { EditorState, type Extension } from '@codemirror/state'
 import { EditorView, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { useEffect, useEffectEvent, useRef } from 'react'
+import { unseenCharacters, visibleText } from '../../../../src/engine/core/values/visible-text.ts'
 
 export type CodeLanguage = 'javascript' | 'json' | 'yaml' | 'text'
 
@@ -68,10 +69,17 @@ function shared(): Extension {
   return [
     nonce(),
     look,
-    // Those that reorder or hide text, in addition to its own list.
-    highlightSpecialChars({ addSpecialChars: /\u200d|[\u200c\u202a-\u202c\u2060-\u2065\u2068]/g }),
+    // Drawn only: what is edited and saved stays as it is.
+    highlightSpecialChars({ specialChars: unseenCharacters, render: drawUnseen }),
     EditorView.lineWrapping,
   ]
+}
+
+function drawUnseen(code: number): HTMLElement {
+  const drawn = document.createElement('span')
+  drawn.className = 'cm-specialChar'
+  drawn.textContent = visibleText(String.fromCodePoint(code))
+  return drawn
 }
 
 /** Read-only text stays reachable by keyboard, so that it can be scrolled and copied. */

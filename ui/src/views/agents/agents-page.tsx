@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core'
-import { useClipboard } from '@mantine/hooks'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import type { Result } from '../../gateway/call.ts'
 import { useRefreshOnEvents } from '../../gateway/changes.ts'
@@ -7,6 +6,7 @@ import { useMethod } from '../../gateway/use-method.ts'
 import { Decision } from '../../parts/decision.tsx'
 import { Loaded, layout, Page, Panel } from '../../parts/layout.tsx'
 import { PageTabs } from '../../parts/page-tabs.tsx'
+import { useCopy } from '../../parts/use-copy.ts'
 import { Age } from '../../parts/values.tsx'
 import { Blueprints } from '../blueprints/blueprints.tsx'
 import styles from './agents-page.module.css'
@@ -137,7 +137,7 @@ function DoctorReport({ agent, report }: Readonly<{ agent: string; report: Repor
 }
 
 function Command({ text }: Readonly<{ text: string }>) {
-  const { copy, copied } = useClipboard({ timeout: 1_500 })
+  const { copy, copied } = useCopy()
   return (
     <p className={styles.command}>
       <code>{text}</code>

@@ -2,12 +2,13 @@ import { Button, Menu, Progress } from '@mantine/core'
 import { keepPreviousData, useMutation } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
+import { hookLabel } from '../../../../src/engine/core/hook-title.ts'
 import { useMay } from '../../frame/caller.ts'
 import type { Result } from '../../gateway/call.ts'
 import { useRefreshOnEvents } from '../../gateway/changes.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
-import { Decision, outcomeOf } from '../../parts/decision.tsx'
+import { Decision, EventDecision } from '../../parts/decision.tsx'
 import { commandOf, type EventFilter, filterParams, parseFilter } from '../../parts/filter/filter.ts'
 import { FilterBar } from '../../parts/filter/filter-bar.tsx'
 import { agentTitle, formatCount, formatInstant, plural } from '../../parts/format.ts'
@@ -72,7 +73,7 @@ function Facets({ params, onAdd }: Readonly<{ params: EventFilter; onAdd: (term:
                       className={styles.facet}
                       onClick={() => onAdd(`${field}:${value.includes(' ') ? `"${value}"` : value}`)}
                     >
-                      <span>{name ?? value}</span>
+                      <span>{field === 'hook' ? hookLabel(name, value) : (name ?? value)}</span>
                       {formatCount(count)}
                     </button>
                   ),
@@ -107,9 +108,9 @@ function Events({ params }: Readonly<{ params: EventFilter }>) {
             <time className="muted">{formatInstant(event.created_at)}</time>
             <span>{agentTitle(event.agent)}</span>
             <Code text={event.what ?? event.event} />
-            <Decision outcome={outcomeOf(event)} />
-            <span className={styles.hook} title={event.hook_name ?? ''}>
-              {event.hook_name ?? ''}
+            <EventDecision event={event} />
+            <span className={styles.hook}>
+              {event.by_hook === null ? '' : hookLabel(event.hook_name, event.by_hook)}
             </span>
           </Link>
         )}

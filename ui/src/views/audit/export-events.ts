@@ -1,5 +1,7 @@
+import { visibleJson } from '../../../../src/engine/core/values/visible-text.ts'
 import { call } from '../../gateway/call.ts'
 import type { EventFilter, EventSummary } from '../../parts/filter/filter.ts'
+import { csvCell } from './csv-cell.ts'
 
 const PAGE = 200
 /** A browser keeps the file in memory until it is saved; larger exports are for the command line. */
@@ -35,7 +37,7 @@ export async function exportEvents(
   let count = 0
   do {
     const page = await call('events.list', { ...filter, limit: PAGE, cursor })
-    for (const event of page.events) lines.push(format === 'csv' ? csvLine(event) : JSON.stringify(event))
+    for (const event of page.events) lines.push(format === 'csv' ? csvLine(event) : visibleJson(event))
     count += page.events.length
     onProgress(count)
     cursor = page.nextCursor
@@ -45,13 +47,6 @@ export async function exportEvents(
 
 function csvLine(event: EventSummary): string {
   return columns.map((column) => csvCell(event[column])).join(',')
-}
-
-/** A cell that begins like a formula is quoted as text: spreadsheets would run it. */
-function csvCell(value: unknown): string {
-  const text = value === null || value === undefined ? '' : String(value)
-  const safe = /^[=+\-@\t\r]/.test(text) && typeof value === 'string' ? `'${text}` : text
-  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
 function save(content: Blob, name: string): void {

@@ -6,7 +6,7 @@ import { useMay } from '../../frame/caller.ts'
 import type { Result } from '../../gateway/call.ts'
 import { useMethod } from '../../gateway/use-method.ts'
 import { fieldsOf } from '../../parts/form/fields.ts'
-import { plural, showControls } from '../../parts/format.ts'
+import { plural } from '../../parts/format.ts'
 import { Empty, Loaded, layout, Panel, Tag } from '../../parts/layout.tsx'
 import { Age } from '../../parts/values.tsx'
 import { StartRun } from '../runs/start-run.tsx'
@@ -77,7 +77,7 @@ function BlueprintText({ blueprint }: Readonly<{ blueprint: StoredBlueprint }>) 
   return (
     <Link to="/agents/$name" params={{ name }} className={styles.link ?? ''}>
       <span className={styles.name}>
-        <b>{showControls(name)}</b>
+        <b>{name}</b>
         <Tag>{String(definition.type)}</Tag>
         {hooks === 0 ? null : (
           <Tag>
@@ -88,7 +88,7 @@ function BlueprintText({ blueprint }: Readonly<{ blueprint: StoredBlueprint }>) 
         {source === 'builtin' ? <Tag>built-in</Tag> : null}
       </span>
       <span className={styles.about}>
-        {typeof definition.description === 'string' ? `${showControls(definition.description)} · ` : ''}
+        {typeof definition.description === 'string' ? `${definition.description} · ` : ''}
         {source === 'builtin' ? (
           'comes with the product'
         ) : (

@@ -8,7 +8,7 @@ import { useMethod } from '../../gateway/use-method.ts'
 import { Confirmed } from '../../parts/confirmed.tsx'
 import { Decision } from '../../parts/decision.tsx'
 import { type Fields, fieldsOf, updateTo } from '../../parts/form/fields.ts'
-import { plural, showControls } from '../../parts/format.ts'
+import { plural } from '../../parts/format.ts'
 import { Empty, Failed, LoadedList, layout, Panel, Tag } from '../../parts/layout.tsx'
 import { CopyCommand } from '../../parts/values.tsx'
 import styles from './blueprints.module.css'
@@ -84,13 +84,12 @@ function NamedHookRow({ hook, users, maySave, onEdit }: NamedHookRowProps) {
     <div className={`${layout.row} ${styles.row}`} data-named-hook={name}>
       <div className={styles.link}>
         <span className={styles.name}>
-          <b>{showControls(name)}</b>
+          <b>{name}</b>
           <Tag>{String(definition.type)}</Tag>
           <Tag>{users.length === 0 ? 'not used' : `used by ${plural(users.length, 'blueprint')}`}</Tag>
         </span>
         <span className={styles.about}>
-          {showControls(String(definition.agent_name ?? definition.url))} · on_error{' '}
-          {String(definition.on_error)}
+          {String(definition.agent_name ?? definition.url)} · on_error {String(definition.on_error)}
         </span>
         <DeleteRefused error={remove.error} users={users} />
       </div>
@@ -123,7 +122,7 @@ function DeleteRefused({
         <span key={user}>
           {index === 0 ? '' : ', '}
           <Link to="/agents/$name" params={{ name: user }} search={{ tab: 'hooks' }}>
-            {showControls(user)}
+            {user}
           </Link>
         </span>
       ))}

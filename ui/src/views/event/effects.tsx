@@ -4,7 +4,7 @@ import type {
   ShellCommand,
   ShellEffects,
 } from '../../../../src/engine/core/shell-effects.ts'
-import { plural, showControls } from '../../parts/format.ts'
+import { plural } from '../../parts/format.ts'
 import { Panel } from '../../parts/layout.tsx'
 import styles from './effects.module.css'
 
@@ -28,8 +28,8 @@ export function Effects({ effects }: Readonly<{ effects: ShellEffects }>) {
               {rows.map(({ text, note }, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: a line may do the same twice
                 <li key={index}>
-                  <code>{showControls(text.slice(0, 500))}</code>
-                  {note === '' ? null : <span>{showControls(note)}</span>}
+                  <code>{text.slice(0, 500)}</code>
+                  {note === '' ? null : <span>{note}</span>}
                 </li>
               ))}
             </ul>

@@ -2,7 +2,9 @@ import { Button } from '@mantine/core'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import type { Decision as EngineDecision } from '../../../../src/engine/core/decision.ts'
+import { hookLabel } from '../../../../src/engine/core/hook-title.ts'
 import type { ShellEffects } from '../../../../src/engine/core/shell-effects.ts'
+import { visibleJson } from '../../../../src/engine/core/values/visible-text.ts'
 import type { ExplainedTrace } from '../../../../src/stored-hooks/saving/explain-conditions.ts'
 import { useMay } from '../../frame/caller.ts'
 import { isTyping, usePageKeys } from '../../frame/shortcuts.ts'
@@ -12,7 +14,7 @@ import { CopyMenu } from '../../parts/copy-menu.tsx'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { fieldsOf, textOf } from '../../parts/form/fields.ts'
-import { agentTitle, plural, shortenId, showControls } from '../../parts/format.ts'
+import { agentTitle, plural, shortenId } from '../../parts/format.ts'
 import { Diff, Json, printJson } from '../../parts/json.tsx'
 import { Loaded, layout, Page, Panel } from '../../parts/layout.tsx'
 import { Age, Duration, Id } from '../../parts/values.tsx'
@@ -76,13 +78,13 @@ function EventView({ event, request, decision = { kind: event.kind }, trace, eff
   const { agent, folder, tool, what, input } = readRequest(event.event, request)
   const { steps = [], opened = [] } = decision
   const names: HookNames = {
-    of: (id) => trace?.hooks.find(({ hook }) => hook === id)?.name ?? id,
+    of: (id) => hookLabel(trace?.hooks.find(({ hook }) => hook === id)?.name, id),
     within: (text) => nameHooks(text, trace?.hooks ?? []),
   }
   return (
     <Page
       title={what ?? event.event}
-      heading={<code className={styles.what}>{showControls((what ?? event.event).slice(0, 300))}</code>}
+      heading={<code className={styles.what}>{(what ?? event.event).slice(0, 300)}</code>}
       purpose={
         <Where event={event}>
           {[agentTitle(agent), folder, tool, event.event].filter(Boolean).join(' · ')}
@@ -159,10 +161,10 @@ interface BannerProps {
   readonly uncertain: number
 }
 
-/** The stored hook that decided, or else the first that ran. Hooks of files have no page of their own. */
+/** The hook that decided, or else the first that ran. */
 function findTestable(decision: EngineDecision, trace: ExplainedTrace | undefined): string | undefined {
   const ran = (trace?.hooks ?? []).filter(({ executions }) => executions.length > 0).map(({ hook }) => hook)
-  return [...(decision.by === undefined ? [] : [decision.by]), ...ran].find(isStoredHook)
+  return decision.by ?? ran[0]
 }
 
 function Banner({ decision, names, eventId, request, testable, uncertain }: BannerProps) {
@@ -247,17 +249,13 @@ function EventActions({ eventId, request, testable }: Pick<BannerProps, 'eventId
           // The command reads the payload from stdin, on one line.
           [
             'as a test of the hooks in a folder',
-            `hookhelm explain ${textOf(event)} <<'EVENT'\n${JSON.stringify(payload)}\nEVENT`,
+            `hookhelm explain ${textOf(event)} <<'EVENT'\n${visibleJson(payload)}\nEVENT`,
           ],
           ['the link to this page', location.href],
         ]}
       />
     </span>
   )
-}
-
-function isStoredHook(id: string): boolean {
-  return /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id)
 }
 
 interface InputProps {

@@ -1,5 +1,6 @@
 import { Button, Group, Progress } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
+import { hookLabel } from '../../../../src/engine/core/hook-title.ts'
 import { useMay } from '../../frame/caller.ts'
 import type { Result } from '../../gateway/call.ts'
 import { useAction } from '../../gateway/use-action.ts'
@@ -46,8 +47,8 @@ function Breakers() {
         {({ hookId, event, name, reason }) => (
           <div key={hookId} className={`${layout.row} ${styles.breaker}`}>
             <Decision outcome="failed">off</Decision>
-            <Link to="/hooks/$hookId" params={{ hookId }} className="cut" title={name ?? hookId}>
-              {name ?? hookId}
+            <Link to="/hooks/$hookId" params={{ hookId }} className="cut">
+              {hookLabel(name, hookId)}
             </Link>
             <code>{event}</code>
             <span className="muted">{reason}</span>

@@ -32,7 +32,7 @@ export function Health({ status, lastAt }: HealthProps) {
     <section className={layout.panel} aria-label="Health">
       {isWell ? (
         <Line state="ok">
-          <b>All {plural(hooks.total - hooks.off.length, 'hook')} answer.</b>{' '}
+          <b>{answering(hooks.total - hooks.off.length)}</b>{' '}
           <span className="muted">
             <Summary lastAt={lastAt} />
           </span>
@@ -55,6 +55,11 @@ export function Health({ status, lastAt }: HealthProps) {
       )}
     </section>
   )
+}
+
+function answering(hooks: number): string {
+  if (hooks === 0) return 'No hook is in force.'
+  return hooks === 1 ? 'The one hook answers.' : `All ${plural(hooks, 'hook')} answer.`
 }
 
 /** Where a person looks into a part of the gateway that is not well. */

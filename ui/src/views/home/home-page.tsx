@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
+import { hookLabel } from '../../../../src/engine/core/hook-title.ts'
 import { useCaller, useMay } from '../../frame/caller.ts'
 import { usePendingApprovals } from '../../frame/status.ts'
 import { chooseTenant, type Result } from '../../gateway/call.ts'
@@ -8,7 +9,7 @@ import { useRefreshOnEvents } from '../../gateway/changes.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
 import { Decision } from '../../parts/decision.tsx'
-import { agentTitle, plural, showControls } from '../../parts/format.ts'
+import { agentTitle, plural } from '../../parts/format.ts'
 import { Empty, Loaded, LoadedList, LoadingRows, layout, Page, Panel } from '../../parts/layout.tsx'
 import { Age } from '../../parts/values.tsx'
 import { DecidedMeter, decidedOf, type HookCounts } from '../hooks/hook-counts.tsx'
@@ -96,9 +97,9 @@ function WaitingForYou() {
           <Decision outcome="ask" />
           <span className={styles.sentence}>
             <span className={styles.cut}>
-              {agentTitle(agent)} wants <code>{showControls((what ?? tool ?? event).slice(0, 120))}</code>
+              {agentTitle(agent)} wants <code>{(what ?? tool ?? event).slice(0, 120)}</code>
             </span>
-            <span className={`${styles.cut} muted`}>{showControls(reason)}</span>
+            <span className={`${styles.cut} muted`}>{reason}</span>
           </span>
           <span className={styles.faint}>
             <Age at={created_at} />
@@ -163,7 +164,7 @@ function Agents() {
 /** How often each hook applied and decided in the last day. */
 function HookRates() {
   const counts = useMethod('stats.hooks')
-  const list = useMethod('hooks.list')
+  const list = useMethod('hooks.effective', { everywhere: true })
   return (
     <Panel title="Hooks" aside="decided / matched, 24 h">
       <Loaded query={list} rows={4}>
@@ -192,12 +193,12 @@ function HookRates() {
 
 interface HookRateProps {
   readonly counted: HookCounts
-  readonly stored: Result<'hooks.list'>['hooks'][number] | undefined
+  readonly stored: Result<'hooks.effective'>['hooks'][number] | undefined
 }
 
 function HookRate({ counted, stored }: HookRateProps) {
   const { hook_id, hook_name, matched } = counted
-  const name = hook_name ?? stored?.name ?? hook_id
+  const name = hookLabel(stored?.name ?? hook_name, hook_id)
   const isShadow = stored?.shadow === true
   return (
     <div className={`${layout.row} ${styles.rate}`}>

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { useClipboard, useLocalStorage } from '@mantine/hooks'
+import { useLocalStorage } from '@mantine/hooks'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -8,6 +8,7 @@ import { chooseTenant } from '../../gateway/call.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
 import { layout, Page, Panel } from '../../parts/layout.tsx'
+import { useCopy } from '../../parts/use-copy.ts'
 import { PackList } from '../hooks/pack-list.tsx'
 import { useConnectedAgentsQuery } from './home-queries.ts'
 import styles from './set-up.module.css'
@@ -50,7 +51,7 @@ export function SetUpPanel() {
 function useSetUpSteps(): { readonly steps: readonly ReactNode[]; readonly done: number | undefined } {
   const mayCreate = useMay('admin')
   const agents = useConnectedAgentsQuery()
-  const hooks = useMethod('hooks.effective')
+  const hooks = useMethod('hooks.effective', { everywhere: true })
   const blocked = useMethod('events.list', { kind: 'block', probes: true, limit: 1 })
   const isConnected = (agents.data?.length ?? 0) > 0
   // The built-in hooks come with the gateway and are off.
@@ -130,7 +131,7 @@ function Step({ number, isDone, title, children }: StepProps) {
 }
 
 function Command({ text }: Readonly<{ text: string }>) {
-  const { copy, copied } = useClipboard({ timeout: 1_500 })
+  const { copy, copied } = useCopy()
   return (
     <div className={styles.command}>
       <code>{text}</code>

@@ -1,16 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { hookLabel } from '../../../../src/engine/core/hook-title.ts'
 import { call } from '../../gateway/call.ts'
 import { keyOf } from '../../gateway/use-method.ts'
 import { Decision, outcomeOf } from '../../parts/decision.tsx'
 import type { EventSummary } from '../../parts/filter/filter.ts'
-import { agentTitle, formatCount, showControls } from '../../parts/format.ts'
+import { agentTitle, formatCount } from '../../parts/format.ts'
 import { Empty, LoadedList, layout, Panel } from '../../parts/layout.tsx'
 import { Age } from '../../parts/values.tsx'
 import styles from './home-page.module.css'
 import { DAY, useHoursQuery } from './home-queries.ts'
 
-/** The calls of the last day that did not run as the agents asked, as sentences. */
+/** The calls of the last day that did not run as the agents asked, as sentences: those that were stopped, and those that a hook changed. */
 export function Stopped() {
   const query = useQuery({
     queryKey: keyOf('events.list', 'stopped'),
@@ -28,7 +29,7 @@ export function Stopped() {
   })
   return (
     <Panel
-      title="Stopped"
+      title="Stopped or changed"
       aside={
         <>
           <StoppedCount />
@@ -43,7 +44,7 @@ export function Stopped() {
         rows={4}
         of={(events) => groupAlike(events).slice(0, 6)}
         empty={
-          <Empty title="Nothing was stopped today">
+          <Empty title="Nothing was stopped or changed today">
             Blocked, asked and rewritten calls appear here as sentences.
           </Empty>
         }
@@ -57,9 +58,14 @@ export function Stopped() {
 /** Of how many events hooks changed the course. */
 function StoppedCount() {
   const buckets = useHoursQuery().data?.buckets ?? []
-  const stopped = buckets.reduce((sum, { block, ask, rewrite }) => sum + block + ask + rewrite, 0)
-  const all = buckets.reduce((sum, { allow }) => sum + allow, stopped)
-  return all === 0 ? null : `${formatCount(stopped)} of ${formatCount(all)} events in 24 h · `
+  const sum = (count: (bucket: (typeof buckets)[number]) => number) =>
+    buckets.reduce((total, bucket) => total + count(bucket), 0)
+  const stopped = sum(({ block, ask }) => block + ask)
+  const changed = sum(({ rewrite }) => rewrite)
+  const all = stopped + changed + sum(({ allow }) => allow)
+  return all === 0
+    ? null
+    : `${formatCount(stopped)} stopped, ${formatCount(changed)} changed of ${formatCount(all)} events in 24 h · `
 }
 
 interface AlikeEvents {
@@ -80,13 +86,13 @@ function groupAlike(events: readonly EventSummary[]): readonly AlikeEvents[] {
 
 function StoppedRow({ event, times }: AlikeEvents) {
   const { event_id, agent, what, project, hook_name, by_hook, reason, created_at, kind } = event
+  const by = by_hook === null ? hook_name : hookLabel(hook_name, by_hook)
   return (
     <Link to="/events/$eventId" params={{ eventId: event_id }} className={`${layout.row} ${styles.stopped}`}>
       <Decision outcome={outcomeOf(event)} />
       <span className={styles.sentence}>
         <span className={styles.cut}>
-          {agentTitle(agent)} {kind === 'allow' ? 'ran' : 'wanted'}{' '}
-          <code>{showControls(what ?? event.event)}</code>
+          {agentTitle(agent)} {kind === 'allow' ? 'ran' : 'wanted'} <code>{what ?? event.event}</code>
           {project === null ? null : (
             <>
               {' in '}
@@ -96,9 +102,7 @@ function StoppedRow({ event, times }: AlikeEvents) {
         </span>
         <span className={`muted ${styles.cut}`}>
           {times > 1 ? `${times} times · ` : ''}
-          {[hook_name ?? by_hook, reason?.replaceAll(by_hook ?? '\0', hook_name ?? '')]
-            .filter(Boolean)
-            .join(': ')}
+          {[by, reason?.replaceAll(by_hook ?? '\0', by ?? '')].filter(Boolean).join(': ')}
         </span>
       </span>
       <span className={styles.faint}>

@@ -1,10 +1,13 @@
+import { describeConditions } from '../../../../src/engine/match/describe-conditions.ts'
+import type { Result } from '../../gateway/call.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { formatDuration } from '../../parts/format.ts'
 import { Loaded, layout, Panel } from '../../parts/layout.tsx'
 import { Age, Id } from '../../parts/values.tsx'
 import { useHookCounts } from '../hooks/hook-counts.tsx'
 import styles from './hook-overview.module.css'
-import type { StoredHook } from './hook-page.tsx'
+import type { ShownHook } from './hook-page.tsx'
+import { placeOf } from './hook-place.ts'
 
 const printedText = {
   exact: 'an invalid answer',
@@ -20,30 +23,37 @@ function printedFact({ handler_type, answer }: StoredHook): readonly (readonly [
 }
 
 /** Event, type, scope and matcher at a glance, and what the hook did today. */
-export function HookOverview({ hook }: Readonly<{ hook: StoredHook }>) {
+interface HookOverviewProps {
+  readonly hook: ShownHook
+  readonly inFile: Result<'hooks.effective'>['hooks'][number] | undefined
+}
+
+export function HookOverview({ hook, inFile }: HookOverviewProps) {
   const counts = useHookCounts()
   const facts: readonly (readonly [string, React.ReactNode])[] = [
     ['Event', <code key="event">{hook.event}</code>],
     ['Handler', hook.handler_type],
-    ['Scope', hook.scope === 'agent' ? `agents ${hook.agent_ids.join(', ')}` : hook.scope],
-    ['Applies to', <code key="matcher">{hook.matcher ?? 'everything'}</code>],
+    ['In', inFile && <code key="file">{placeOf(inFile.source)}</code>],
+    ['Counts in', inFile?.source.folder && <code key="folder">{inFile.source.folder}</code>],
+    ['Scope', hook.scope === 'agent' ? `agents ${hook.agent_ids?.join(', ')}` : hook.scope],
+    ['Applies to', <code key="matcher">{describeConditions({ ...hook, if_expr: '' })}</code>],
     ['Only if', hook.if_expr === undefined ? 'always' : <code key="if">{hook.if_expr}</code>],
     [
       'State',
-      hook.enabled
+      hook.enabled !== false
         ? hook.shadow
           ? 'shadow: recorded, not applied'
           : 'on'
         : `off ${hook.disabled_reason ?? ''}`,
     ],
-    ['Priority', String(hook.priority)],
+    ['Priority', String(hook.priority ?? 0)],
     ['Timeout', hook.timeout_ms === undefined ? 'of the event' : formatDuration(hook.timeout_ms)],
     ['If it times out', hook.on_timeout ?? 'block'],
     ['If it fails', hook.on_error ?? 'block'],
     ...printedFact(hook),
     ['Tags', hook.tags === undefined ? 'none' : hook.tags.join(', ')],
-    ['Made', <Age key="made" at={hook.created_at} />],
-    ['Changed', <Age key="changed" at={hook.updated_at} />],
+    ['Made', hook.created_at && <Age key="made" at={hook.created_at} />],
+    ['Changed', hook.updated_at && <Age key="changed" at={hook.updated_at} />],
     ['Id', <Id key="id" value={hook.id} />],
   ]
   return (

@@ -1,9 +1,11 @@
 import { Group } from '@mantine/core'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
+import { hookTitle, isStoredId } from '../../../../src/engine/core/hook-title.ts'
 import { useMay } from '../../frame/caller.ts'
-import type { GatewayError, Result } from '../../gateway/call.ts'
+import { type GatewayError, type Result, unchecked } from '../../gateway/call.ts'
 import { useMethod } from '../../gateway/use-method.ts'
+import { fieldsOf } from '../../parts/form/fields.ts'
 import { formatDuration, plural } from '../../parts/format.ts'
 import { Loaded, Page, Tag } from '../../parts/layout.tsx'
 import { type PageTab, PageTabs } from '../../parts/page-tabs.tsx'
@@ -12,6 +14,7 @@ import { HookActions } from './hook-actions.tsx'
 import { HookConfig } from './hook-config.tsx'
 import { HookHistory } from './hook-history.tsx'
 import { HookOverview } from './hook-overview.tsx'
+import { placeOf } from './hook-place.ts'
 import { type HookDraft, newHook } from './hook-schema.ts'
 import { HookTest } from './hook-test.tsx'
 import { hookLike, useRecordedSample } from './recorded-sample.ts'
@@ -19,6 +22,9 @@ import { hookLike, useRecordedSample } from './recorded-sample.ts'
 const route = getRouteApi('/hooks/$hookId')
 
 export type StoredHook = Result<'hooks.get'>['hook']
+type EffectiveHook = Result<'hooks.effective'>['hooks'][number]
+/** A hook as its page shows it: stored, or in a file, which has fewer facts. */
+export type ShownHook = Pick<StoredHook, 'id' | 'event' | 'handler_type'> & Partial<StoredHook>
 
 /** One hook: what it is, how it is set, what it would do, and what it did. */
 export function HookPage() {
@@ -26,7 +32,24 @@ export function HookPage() {
   const { draft } = route.useSearch()
   if (hookId === 'new' && draft !== undefined) return <DraftedHookView approvalId={draft} />
   if (hookId === 'new') return <HookView stored={undefined} />
-  return <StoredHookView hookId={hookId} />
+  return isStoredId(hookId) ? <StoredHookView hookId={hookId} /> : <NamedHookView hookId={hookId} />
+}
+
+/** A hook of a file, or a stored hook by its name. */
+function NamedHookView({ hookId }: Readonly<{ hookId: string }>) {
+  const query = useMethod('hooks.effective', { hookId, everywhere: true })
+  return (
+    <Loaded query={query} rows={8}>
+      {({ hooks }) => {
+        const inFile = hooks.find(({ source }) => source.kind !== 'database' && source.kind !== 'builtin')
+        return inFile === undefined ? (
+          <StoredHookView hookId={hookId} />
+        ) : (
+          <HookView key={hookId} stored={undefined} inFile={inFile} />
+        )
+      }}
+    </Loaded>
+  )
 }
 
 function StoredHookView({ hookId }: Readonly<{ hookId: string }>) {
@@ -52,13 +75,16 @@ function DraftedHookView({ approvalId }: Readonly<{ approvalId: string }>) {
 
 interface HookViewProps {
   readonly stored: StoredHook | undefined
+  /** A hook that only its file can change. */
+  readonly inFile?: EffectiveHook | undefined
   readonly drafted?: HookDraft | undefined
   /** What a person should know before saving the draft. */
   readonly notes?: readonly string[] | undefined
 }
 
-function HookView({ stored, drafted, notes }: HookViewProps) {
-  const { tab = stored === undefined ? 'config' : 'overview', from, draft: draftOf } = route.useSearch()
+function HookView({ stored, inFile, drafted, notes }: HookViewProps) {
+  const isNew = stored === undefined && inFile === undefined
+  const { tab = isNew ? 'config' : 'overview', from, draft: draftOf } = route.useSearch()
   const sample = useRecordedSample(from)
   const navigate = useNavigate()
   const [edited, setEdited] = useState<HookDraft>()
@@ -68,12 +94,15 @@ function HookView({ stored, drafted, notes }: HookViewProps) {
     setRefusal(undefined)
   }
   const fresh = sample === undefined ? newHook : hookLike(sample, newHook)
-  const draft: HookDraft = edited ?? stored ?? drafted ?? fresh
-  const readOnlyReason = whyReadOnly(stored, useMay('admin'))
+  const definition: ShownHook | undefined = inFile && unchecked<ShownHook>(fieldsOf(inFile.definition))
+  const known = stored ?? definition
+  const draft: HookDraft = edited ?? known ?? drafted ?? fresh
+  const isAdmin = useMay('admin')
+  const readOnlyReason = inFile === undefined ? whyReadOnly(stored, isAdmin) : whereToChange(inFile)
   const shown = { stored, draft, isEdited: edited !== undefined }
   const config = { draft, onChange: edit, refusal, readOnlyReason }
   const newTitle = drafted === undefined ? 'New hook' : 'Allow calls like this'
-  const title = stored === undefined ? newTitle : (stored.name ?? stored.id)
+  const title = known === undefined ? newTitle : hookTitle(known)
   return (
     <Page
       title={title}
@@ -81,49 +110,62 @@ function HookView({ stored, drafted, notes }: HookViewProps) {
         <Group gap="xs">
           {title}
           {stored === undefined ? null : <HookTags hook={stored} />}
+          {inFile === undefined ? null : <FileHookTags hook={inFile} />}
         </Group>
       }
-      purpose={<Purpose stored={stored} drafted={drafted} notes={notes} />}
+      purpose={<Purpose known={known} drafted={drafted} notes={notes} />}
       {...(stored === undefined ? {} : { command: `hookhelm hooks get ${stored.id}` })}
-      actions={<HookActions {...shown} onSaved={() => edit(undefined)} onRefused={setRefusal} />}
+      actions={
+        inFile === undefined ? (
+          <HookActions {...shown} onSaved={() => edit(undefined)} onRefused={setRefusal} />
+        ) : null
+      }
     >
       <PageTabs
         chosen={tab}
         onChoose={(name) =>
           void navigate({
             to: '/hooks/$hookId',
-            params: { hookId: stored?.id ?? 'new' },
+            params: { hookId: known?.id ?? 'new' },
             search: { tab: name, from, draft: draftOf },
             replace: true,
           })
         }
         tabs={[
-          ...ofStored('overview', 'Overview', stored && <HookOverview hook={stored} />),
+          ...ofKnown('overview', 'Overview', known && <HookOverview hook={known} inFile={inFile} />),
           { name: 'config', title: 'Config', content: <HookConfig {...config} /> },
-          { name: 'test', title: 'Test', content: <HookTest key={from} {...shown} from={from} /> },
-          ...ofStored('history', 'History', stored && <HookHistory hookId={stored.id} />),
+          {
+            name: 'test',
+            title: 'Test',
+            content: <HookTest key={from} {...shown} hookId={known?.id} from={from} />,
+          },
+          ...ofKnown('history', 'History', stored && <HookHistory hookId={stored.id} />),
         ]}
       />
     </Page>
   )
 }
 
-function Purpose({ stored, drafted, notes = [] }: HookViewProps) {
+interface PurposeProps extends Pick<HookViewProps, 'drafted' | 'notes'> {
+  readonly known: ShownHook | undefined
+}
+
+function Purpose({ known, drafted, notes = [] }: PurposeProps) {
   return (
     <>
       {drafted === undefined
-        ? (stored?.description ?? 'Runs on an event, looks at it, and decides.')
+        ? (known?.description ?? 'Runs on an event, looks at it, and decides.')
         : 'Review the draft: while this hook applies, no person is asked about the calls that it matches. Nothing is saved yet.'}
       {notes.map((note) => (
         <b key={note}> {note}</b>
       ))}
-      {stored === undefined ? null : <HookFigures hook={stored} />}
+      {known === undefined ? null : <HookFigures hook={known} />}
     </>
   )
 }
 
-/** A tab that a new hook does not have. */
-function ofStored(name: string, title: string, content: ReactNode): readonly PageTab[] {
+/** A tab that not every hook has. */
+function ofKnown(name: string, title: string, content: ReactNode): readonly PageTab[] {
   return content === undefined ? [] : [{ name, title, content }]
 }
 
@@ -142,6 +184,21 @@ function HookTags({ hook }: Readonly<{ hook: StoredHook }>) {
   )
 }
 
+function FileHookTags({ hook: { source, state, locked, why } }: Readonly<{ hook: EffectiveHook }>) {
+  return (
+    <>
+      <Tag>{source.kind} file</Tag>
+      {locked ? <Tag>locked</Tag> : null}
+      {state === 'decides' || state === 'observes' ? null : <Tag>{why || state}</Tag>}
+    </>
+  )
+}
+
+function whereToChange({ source }: EffectiveHook): string {
+  const file = source.file === undefined ? 'a hook file' : placeOf(source)
+  return `You can read this hook and test it here. It is in ${file}: change it there.`
+}
+
 function whyReadOnly(stored: StoredHook | undefined, isAdmin: boolean): string | undefined {
   if (stored?.source === 'builtin')
     return 'This hook comes with Hookhelm: you can read it, test it, and switch it on or off, but not change it.'
@@ -149,8 +206,8 @@ function whyReadOnly(stored: StoredHook | undefined, isAdmin: boolean): string |
 }
 
 /** Where the hook runs in its chain, and what it did today. */
-function HookFigures({ hook: { id, event } }: Readonly<{ hook: StoredHook }>) {
-  const effective = useMethod('hooks.effective', { event })
+function HookFigures({ hook: { id, event } }: Readonly<{ hook: ShownHook }>) {
+  const effective = useMethod('hooks.effective', { event, everywhere: true })
   const counts = useHookCounts()
   const chain = (effective.data?.hooks ?? []).filter(({ position }) => position !== null)
   const position = chain.find((hook) => hook.id === id)?.position

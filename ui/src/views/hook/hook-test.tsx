@@ -16,7 +16,6 @@ import { Empty, Failed, layout, Panel } from '../../parts/layout.tsx'
 import styles from './hook-config.module.css'
 import { executionOutcomes } from './hook-history.tsx'
 import overview from './hook-overview.module.css'
-import type { StoredHook } from './hook-page.tsx'
 import { type HookDraft, toInput } from './hook-schema.ts'
 import { type RecordedSample, useRecordedSample } from './recorded-sample.ts'
 
@@ -24,14 +23,15 @@ type TestResult = Result<'hooks.test'>['result']
 
 interface HookTestProps {
   readonly draft: HookDraft
-  readonly stored: StoredHook | undefined
+  /** The hook that is tried as it is in force; undefined for a draft. */
+  readonly hookId: string | undefined
   readonly isEdited: boolean
   /** A recorded event to fire at. */
   readonly from: string | undefined
 }
 
 /** Fires the hook at a sample. It really runs; nothing is recorded. */
-export function HookTest({ draft, stored, isEdited, from }: HookTestProps) {
+export function HookTest({ draft, hookId, isEdited, from }: HookTestProps) {
   const mayTest = useMay('operator')
   const recorded = useRecordedSample(from)
   const [typed, setTyped] = useState<Partial<Sample>>({})
@@ -41,8 +41,8 @@ export function HookTest({ draft, stored, isEdited, from }: HookTestProps) {
   const fire = () =>
     test.mutate(
       unchecked({
-        hookId: stored?.id,
-        config: stored === undefined || isEdited ? { scope: 'tenant', ...toInput(draft) } : undefined,
+        hookId,
+        config: hookId === undefined || isEdited ? { scope: 'tenant', ...toInput(draft) } : undefined,
         sampleEvent: { toolName: sample.tool, toolInput, rawInput: sample.prompt || undefined },
       }),
     )
@@ -51,7 +51,7 @@ export function HookTest({ draft, stored, isEdited, from }: HookTestProps) {
       <div className={layout.columns}>
         <Panel title="Sample event" aside="it really runs; nothing is recorded">
           <div className={styles.form}>
-            <RecordedEvents event={draft.event} from={from} hookId={stored?.id ?? 'new'} />
+            <RecordedEvents event={draft.event} from={from} hookId={hookId ?? 'new'} />
             <SampleFields sample={sample} onChange={(part) => setTyped({ ...typed, ...part })} />
             {mayTest ? (
               <Button

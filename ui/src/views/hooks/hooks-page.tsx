@@ -2,14 +2,16 @@ import { Button, Modal, Select, Switch } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { codingAgentNames } from '../../../../src/engine/core/coding-agents.ts'
+import { hookLabel } from '../../../../src/engine/core/hook-title.ts'
 import { useMay } from '../../frame/caller.ts'
 import type { Result } from '../../gateway/call.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
 import { Decision } from '../../parts/decision.tsx'
-import { plural } from '../../parts/format.ts'
+import { plural, showControls } from '../../parts/format.ts'
 import { Empty, Failed, Loaded, layout, Page, Panel, Tag } from '../../parts/layout.tsx'
 import { Duration } from '../../parts/values.tsx'
+import { placeOf } from '../hook/hook-place.ts'
 import { eventNames } from '../hook/hook-schema.ts'
 import { DecidedMeter, decidedOf, type HookCounts, useHookCounts } from './hook-counts.tsx'
 import styles from './hooks-page.module.css'
@@ -25,15 +27,22 @@ export function HooksPage() {
   const search = route.useSearch()
   const navigate = useNavigate()
   const mayCreate = useMay('admin')
-  const query = useMethod('hooks.effective', search)
+  const query = useMethod('hooks.effective', { ...search, everywhere: search.folder === undefined })
+  const known = useMethod('hooks.effective', { everywhere: true })
   const counts = useHookCounts()
   const byId = new Map(counts.data?.hooks.map((hook) => [hook.hook_id, hook]))
+  const folders = (known.data?.folders ?? []).map((folder) => ({
+    value: folder,
+    label: showControls(folder),
+  }))
   const choose = (change: typeof search) => void navigate({ to: '/hooks', search: { ...search, ...change } })
   return (
     <Page
       title="Hooks"
-      purpose="The hooks in force, in the order in which they run. Locked ones run first and again at the end."
-      command="hookhelm list"
+      purpose="Every hook in force, in the order in which they run: stored here, or in a file. Locked ones run first and again at the end."
+      command={
+        search.folder === undefined ? 'hookhelm list --everywhere' : `hookhelm list --folder ${search.folder}`
+      }
       actions={
         <>
           <StarterPacks />
@@ -66,6 +75,17 @@ export function HooksPage() {
           onChange={(agent) => choose({ agent: agent ?? undefined })}
           clearable
         />
+        {folders.length === 0 ? null : (
+          <Select
+            aria-label="Folder"
+            placeholder="every folder"
+            data={folders}
+            value={search.folder ?? null}
+            onChange={(folder) => choose({ folder: folder ?? undefined })}
+            searchable
+            clearable
+          />
+        )}
       </div>
       <Loaded query={query} rows={8}>
         {(effective) => (
@@ -135,7 +155,7 @@ function Chains({ hooks, counts }: ChainsProps) {
       aside={`${chain[0]?.mode ?? ''} · ${plural(chain.length, 'hook')} · decided / matched, 24 h`}
     >
       {chain.map((hook) => (
-        <HookRow key={hook.id} hook={hook} counts={counts.get(hook.id)} />
+        <HookRow key={`${hook.id} ${hook.source.file}`} hook={hook} counts={counts.get(hook.id)} />
       ))}
     </Panel>
   ))
@@ -158,35 +178,28 @@ function HookRow({
   readonly hook: EffectiveHook
   readonly counts: HookCounts | undefined
 }) {
-  const { id, name, position, source, handler_type, matcher, if_expr, state, why, locked, priority } = hook
-  const isStored = source.kind === 'database' || source.kind === 'builtin'
-  const title = (
-    <b className={styles.cut} title={why}>
-      {name ?? id}
-    </b>
-  )
+  const { id, name, position, source, handler_type, if_expr, state, why, locked, priority } = hook
+  const title = hookLabel(name, id)
   return (
-    <div className={`${layout.row} ${styles.hook}`} data-hook={name ?? id}>
+    <div className={`${layout.row} ${styles.hook}`} data-hook={title}>
       <span className={styles.faint}>{position ?? '·'}</span>
       <Decision outcome={outcomes[state]}>{state.replace('_', ' ')}</Decision>
       <span className={styles.name}>
-        {isStored ? (
-          <Link to="/hooks/$hookId" params={{ hookId: id }}>
+        <Link to="/hooks/$hookId" params={{ hookId: id }}>
+          <b className={styles.cut} title={why}>
             {title}
-          </Link>
-        ) : (
-          title
+          </b>
+        </Link>
+        {source.file === undefined ? null : (
+          <span className={styles.place} title={placeOf(source)}>
+            <bdi>{placeOf(source)}</bdi>
+          </span>
         )}
-        <span className={styles.muted}>
-          {source.file === undefined
-            ? ''
-            : `${source.file}${source.line === undefined ? '' : `:${source.line}`}`}{' '}
-          {why}
-        </span>
+        <span className={styles.muted}>{why}</span>
       </span>
-      <code className={styles.cut} title={if_expr ?? ''}>
-        {[matcher ?? 'everything', if_expr === null ? '' : `if ${if_expr}`].join(' ')}
-      </code>
+      <span className={styles.cut} title={if_expr ?? hook.applies_to}>
+        {hook.applies_to}
+      </span>
       <span className={styles.tags}>
         <Tag>{handler_type}</Tag>
         <Tag>{source.scope ?? source.kind}</Tag>
@@ -224,7 +237,7 @@ function Toggle({ hook }: Readonly<{ hook: EffectiveHook }>) {
   return (
     <Switch
       size="xs"
-      aria-label={`${hook.enabled ? 'Switch off' : 'Switch on'} ${hook.name ?? hook.id}`}
+      aria-label={`${hook.enabled ? 'Switch off' : 'Switch on'} ${hookLabel(hook.name, hook.id)}`}
       checked={toggle.isPending ? toggle.variables.enabled : hook.enabled}
       onChange={({ currentTarget }) => toggle.mutate({ hookId: hook.id, enabled: currentTarget.checked })}
     />

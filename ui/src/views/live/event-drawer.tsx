@@ -1,12 +1,13 @@
 import { CloseButton } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
+import { hookLabel } from '../../../../src/engine/core/hook-title.ts'
 import { useMay } from '../../frame/caller.ts'
 import { isTyping, usePageKeys } from '../../frame/shortcuts.ts'
-import { Decision, outcomeOf } from '../../parts/decision.tsx'
+import { EventDecision } from '../../parts/decision.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import type { EventSummary } from '../../parts/filter/filter.ts'
-import { agentTitle, formatInstant, showControls } from '../../parts/format.ts'
+import { agentTitle, formatInstant } from '../../parts/format.ts'
 import { Empty, LoadingRows } from '../../parts/layout.tsx'
 import styles from './live-page.module.css'
 import { useLiveSearch } from './live-search.ts'
@@ -58,8 +59,8 @@ function SummaryDetails({ summary }: Pick<EventDrawerProps, 'summary'>) {
   if (summary === undefined) return <Empty title="The list does not have this event" />
   const { what, agent, folder, tool, event, hook_name, by_hook, reason, opened, session_id } = summary
   const facts: readonly (readonly [name: string, value: ReactNode])[] = [
-    ['decision', <Decision key="decision" outcome={outcomeOf(summary)} />],
-    ['by', hook_name ?? by_hook],
+    ['decision', <EventDecision key="decision" event={summary} />],
+    ['by', by_hook === null ? hook_name : hookLabel(hook_name, by_hook)],
     ['reason', reason],
     ['although', opened],
     ['agent', agentTitle(agent)],
@@ -78,7 +79,7 @@ function SummaryDetails({ summary }: Pick<EventDrawerProps, 'summary'>) {
   return (
     <div className={styles.summary}>
       <h2>
-        <code>{showControls(what ?? event)}</code>
+        <code>{what ?? event}</code>
       </h2>
       <Facts facts={facts} className={styles.facts} />
     </div>

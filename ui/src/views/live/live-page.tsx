@@ -2,10 +2,11 @@ import { useMediaQuery } from '@mantine/hooks'
 import { Link, Navigate, useNavigate } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type MouseEvent, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
+import { hookLabel } from '../../../../src/engine/core/hook-title.ts'
 import { useMay } from '../../frame/caller.ts'
 import { isTyping, usePageKeys } from '../../frame/shortcuts.ts'
 import { useConnectionState } from '../../gateway/live.ts'
-import { Decision, outcomeOf } from '../../parts/decision.tsx'
+import { Decision, EventDecision, isReport, outcomeOf } from '../../parts/decision.tsx'
 import { commandOf, type EventSummary, filterParams, parseFilter } from '../../parts/filter/filter.ts'
 import { FilterBar } from '../../parts/filter/filter-bar.tsx'
 import { agentTitle, formatClock, formatInstant, plural } from '../../parts/format.ts'
@@ -190,14 +191,13 @@ function EventRow({ event, top, isChosen, onOpen }: EventRowProps) {
       </time>
       <span className="cut">{agentTitle(agent)}</span>
       <span className="cut">
-        {tool ?? <code>{event.event}</code>} {tool === null ? null : <small>{event.event}</small>}
+        {isReport(event) ? 'report' : (tool ?? <code>{event.event}</code>)}{' '}
+        {tool === null && !isReport(event) ? null : <small>{event.event}</small>}
       </span>
       <Code text={what ?? event.event} />
-      <Decision outcome={outcome} />
+      <EventDecision event={event} />
       <By event={event} />
-      <span className={styles.right}>
-        <Duration ms={duration_ms} />
-      </span>
+      <span className={styles.right}>{isReport(event) ? null : <Duration ms={duration_ms} />}</span>
     </Link>
   )
 }
@@ -206,7 +206,7 @@ function EventRow({ event, top, isChosen, onOpen }: EventRowProps) {
 function By({ event: { hook_name, by_hook, opened, shadow } }: Readonly<{ event: EventSummary }>) {
   if (hook_name === null && by_hook === null && opened === null && shadow > 0)
     return <Decision outcome="shadow">shadow differs</Decision>
-  const text = hook_name ?? by_hook ?? opened ?? ''
+  const text = hook_name ?? (by_hook === null ? (opened ?? '') : hookLabel(hook_name, by_hook))
   return (
     <span className="cut" title={text}>
       {text}

@@ -7,7 +7,6 @@ import { useMethod } from '../../gateway/use-method.ts'
 import { Confirmed } from '../../parts/confirmed.tsx'
 import { ObjectText } from '../../parts/form/draft-fields.tsx'
 import { type Fields, fieldsOf, listOf, textOf, updateTo, withField } from '../../parts/form/fields.ts'
-import { showControls } from '../../parts/format.ts'
 import { Empty, Failed, LoadedList, layout, Panel, Tag } from '../../parts/layout.tsx'
 import { Age } from '../../parts/values.tsx'
 import { MONO } from '../../theme.ts'
@@ -97,9 +96,9 @@ function EnvironmentRow({ environment: { name, definition, updated_at }, onEdit 
       />
       <span className={styles.path}>
         <span className={styles.name}>
-          <b>{showControls(name)}</b> <Tag>{String(definition?.type ?? 'unreadable')}</Tag>
+          <b>{name}</b> <Tag>{String(definition?.type ?? 'unreadable')}</Tag>
         </span>
-        <code className={styles.cut}>{showControls(whatOf(definition))}</code>
+        <code className={styles.cut}>{whatOf(definition)}</code>
       </span>
       <span className={styles.muted}>
         <Age at={updated_at} />

@@ -2,7 +2,6 @@ import { Link } from '@tanstack/react-router'
 import type { Params, Result } from '../../gateway/call.ts'
 import { useMethod } from '../../gateway/use-method.ts'
 import { Decision } from '../../parts/decision.tsx'
-import { showControls } from '../../parts/format.ts'
 import { layout, Panel } from '../../parts/layout.tsx'
 import { Age } from '../../parts/values.tsx'
 import { RunStatus } from '../runs/run-status.tsx'
@@ -43,7 +42,7 @@ export function FiringRow({ firing }: Readonly<{ firing: Firing }>) {
       data-firing={firing_id}
     >
       <span className={styles.cut}>
-        <b>{showControls(rule_id)}</b>{' '}
+        <b>{rule_id}</b>{' '}
         <span className={styles.muted}>
           {event} · {outcome}
         </span>
@@ -51,7 +50,7 @@ export function FiringRow({ firing }: Readonly<{ firing: Firing }>) {
       <span className={styles.results}>
         {actions.map(({ position, action_id, status }) => (
           <ActionStatus key={position} status={status}>
-            {showControls(action_id)}
+            {action_id}
           </ActionStatus>
         ))}
       </span>

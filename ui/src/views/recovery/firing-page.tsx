@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import type { Result } from '../../gateway/call.ts'
 import { useMethod } from '../../gateway/use-method.ts'
 import { Decision } from '../../parts/decision.tsx'
-import { shortenId, showControls } from '../../parts/format.ts'
+import { shortenId } from '../../parts/format.ts'
 import { Json } from '../../parts/json.tsx'
 import { Loaded, layout, Page, Panel, Tag } from '../../parts/layout.tsx'
 import { Age, Id } from '../../parts/values.tsx'
@@ -37,7 +37,7 @@ function FiringView({ firing, messages }: ShownFiring) {
       title={`${rule_id} fired`}
       heading={
         <span className={styles.heading}>
-          {showControls(rule_id)} fired {depth === 0 ? null : <Tag>{`depth ${depth}`}</Tag>}
+          {rule_id} fired {depth === 0 ? null : <Tag>{`depth ${depth}`}</Tag>}
         </span>
       }
       purpose={
@@ -135,11 +135,11 @@ function RuleNode({ firing }: Readonly<{ firing: Firing }>) {
   return (
     <Node kind="rule" label={source === STORED ? 'rule' : 'rule of a file'}>
       <RuleLink firing={firing}>
-        <b>{showControls(rule_id)}</b>
+        <b>{rule_id}</b>
       </RuleLink>
       {source === STORED ? null : (
         <span className={styles.muted} title={source}>
-          {showControls(source)}
+          {source}
         </span>
       )}
     </Node>
@@ -158,10 +158,10 @@ function ActionBranch({ firing, action, messages }: ActionBranchProps) {
     <li>
       <Node kind="action" label={actionTitle(action_type).toLowerCase()}>
         <RuleLink firing={firing}>
-          <ActionStatus status={status}>{showControls(action_id)}</ActionStatus>
+          <ActionStatus status={status}>{action_id}</ActionStatus>
         </RuleLink>
         <span className={styles.muted} title={reason ?? detail ?? undefined}>
-          {showControls(reason ?? detail ?? status)}
+          {reason ?? detail ?? status}
         </span>
       </Node>
       {run_id === null && messages.length === 0 ? null : (
@@ -198,7 +198,7 @@ function RunBranch({ runId }: Readonly<{ runId: string }>) {
     <li>
       <Node kind="run" label="run">
         <Link to="/runs/$runId" params={{ runId }} className={styles.main ?? ''}>
-          <RunStatus run={run}>{showControls(run.agent_name ?? 'an agent')}</RunStatus>
+          <RunStatus run={run}>{run.agent_name ?? 'an agent'}</RunStatus>
         </Link>
         <span className={styles.muted}>
           {run.status} · {runDuration(run, Date.now())}
@@ -209,7 +209,7 @@ function RunBranch({ runId }: Readonly<{ runId: string }>) {
           <li>
             <Node kind="result" label={problem === null ? 'result' : 'error'}>
               <Link to="/runs/$runId" params={{ runId }} className={styles.main ?? ''}>
-                {problem === null ? 'the result' : showControls(problem.slice(0, 200))}
+                {problem === null ? 'the result' : problem.slice(0, 200)}
               </Link>
               {problem === null && result !== undefined ? (
                 <div className={styles.result}>
@@ -228,13 +228,13 @@ function MessageBranch({ message }: Readonly<{ message: SentMessage }>) {
   const { message_id, team, member, summary, read_at, deliveries } = message
   return (
     <li>
-      <Node kind="message" label={`mailbox of ${showControls(member)}`}>
+      <Node kind="message" label={`mailbox of ${member}`}>
         <Link
           to="/recovery"
           search={{ tab: 'teams', team, message: message_id }}
           className={styles.main ?? ''}
         >
-          {showControls(summary.slice(0, 120)) || 'a message'}
+          {summary.slice(0, 120) || 'a message'}
         </Link>
         <span className={styles.muted}>{read_at === null ? 'unread' : 'read'}</span>
       </Node>
@@ -270,7 +270,7 @@ function DeliveryNode({ delivery }: Readonly<{ delivery: ChannelDelivery }>) {
         <Decision outcome={outcome}>{type}</Decision>
       </Link>
       <span className={styles.muted} title={text}>
-        {showControls(text)}
+        {text}
       </span>
     </Node>
   )

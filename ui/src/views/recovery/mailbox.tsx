@@ -6,7 +6,6 @@ import type { Result } from '../../gateway/call.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
 import { TwoWay } from '../../parts/form/two-way.tsx'
-import { showControls } from '../../parts/format.ts'
 import { Text } from '../../parts/json.tsx'
 import { Empty, Failed, LoadedList, Panel, Tag } from '../../parts/layout.tsx'
 import { Age } from '../../parts/values.tsx'
@@ -74,11 +73,11 @@ function MessageRow({ message, team, isOpen }: MessageRowProps) {
       <button type="button" className={styles.messageHead} aria-expanded={isOpen} onClick={open}>
         <span className={styles.dot} data-unread={read_at === null} aria-hidden />
         <span className={styles.cut}>
-          {read_at === null ? <b>{showControls(summary)}</b> : showControls(summary)}
+          {read_at === null ? <b>{summary}</b> : summary}
           <span className={styles.unseen}>{read_at === null ? ' unread' : ''}</span>
         </span>
         <span className={`${styles.muted} ${styles.cut}`}>
-          {showControls(member)} {channels.length === 0 ? '' : `· ${channels.join(', ')}`}
+          {member} {channels.length === 0 ? '' : `· ${channels.join(', ')}`}
         </span>
         <span className={styles.muted}>
           <Age at={created_at} />
@@ -101,7 +100,7 @@ function OpenMessage({ message }: Readonly<{ message: Message }>) {
   return (
     <div className={styles.open}>
       <p className={styles.muted}>
-        from <code>{showControls(from)}</code> to {showControls(member)} of {showControls(team)}
+        from <code>{from}</code> to {member} of {team}
       </p>
       <Text text={text} />
       {firing_id === null ? null : <Deliveries firingId={firing_id} messageId={message_id} />}
@@ -132,7 +131,7 @@ function Deliveries({ firingId, messageId }: Readonly<{ firingId: string; messag
       {deliveries.map((delivery, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a member may have two channels of a type
         <li key={index}>
-          <Tag>{delivery.type}</Tag> {showControls(deliveryText(delivery))}
+          <Tag>{delivery.type}</Tag> {deliveryText(delivery)}
         </li>
       ))}
     </ul>

@@ -6,7 +6,6 @@ import type { Result } from '../../gateway/call.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
 import { Confirmed } from '../../parts/confirmed.tsx'
-import { showControls } from '../../parts/format.ts'
 import { Empty, Failed, LoadedList, layout, Panel, Tag } from '../../parts/layout.tsx'
 import { Mailbox } from './mailbox.tsx'
 import styles from './recovery.module.css'
@@ -79,7 +78,7 @@ function TeamRow({ team: { name, description, members }, isChosen, onEdit }: Tea
           aria-current={isChosen ? 'true' : undefined}
           className={styles.cut}
         >
-          <b>{showControls(name)}</b>
+          <b>{name}</b>
         </Link>
         {maySave ? (
           <span className={styles.buttons}>
@@ -94,11 +93,11 @@ function TeamRow({ team: { name, description, members }, isChosen, onEdit }: Tea
           </span>
         ) : null}
       </div>
-      {description === null ? null : <p className={styles.muted}>{showControls(description)}</p>}
+      {description === null ? null : <p className={styles.muted}>{description}</p>}
       <ul className={styles.members}>
         {members.map((member) => (
           <li key={member.name}>
-            {showControls(member.name)} <Tag>mailbox</Tag>
+            {member.name} <Tag>mailbox</Tag>
             {member.channels.map((channel, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: a member may have two channels of a type
               <Tag key={index}>{channel}</Tag>

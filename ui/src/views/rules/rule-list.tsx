@@ -5,7 +5,7 @@ import type { Result } from '../../gateway/call.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
-import { plural, showControls } from '../../parts/format.ts'
+import { plural } from '../../parts/format.ts'
 import { Empty, Failed, Loaded, layout, Panel, Tag } from '../../parts/layout.tsx'
 import { Age, CopyCommand } from '../../parts/values.tsx'
 import { ActionStatus, type Firing } from '../recovery/firing-list.tsx'
@@ -90,16 +90,16 @@ function RuleRow({ rule, readAt, firings, firingsReadAt }: RuleRowProps) {
         className={styles.sentence ?? ''}
       >
         <span className={styles.name}>
-          <b>{showControls(id)}</b>
+          <b>{id}</b>
           {source === STORED ? null : <Tag>file</Tag>}
           {enabled ? null : <Tag>off</Tag>}
         </span>
         {problem === null ? (
           <span className={`${styles.muted} ${styles.cut}`} title={`${when} → ${does}`}>
-            {showControls(when)} → {does}
+            {when} → {does}
           </span>
         ) : (
-          <span className={styles.problem}>{showControls(problem)}</span>
+          <span className={styles.problem}>{problem}</span>
         )}
       </Link>
       <Clocks rule={rule} readAt={readAt} firings={firings} firingsReadAt={firingsReadAt} />
@@ -189,8 +189,8 @@ function FileRow({ file: { file, state, rules, problem } }: Readonly<{ file: Rul
     <div className={`${layout.row} ${styles.file}`} data-file={file} data-state={state}>
       <Decision outcome={outcome}>{word}</Decision>
       <span className={styles.path}>
-        <code>{showControls(file)}</code>
-        <span className={styles.muted}>{showControls(about[state])}</span>
+        <code>{file}</code>
+        <span className={styles.muted}>{about[state]}</span>
       </span>
       {state === 'good' || state === 'red' ? null : (
         <CopyCommand text={`hookhelm trust --cwd ${repositoryOf(file)}`} />

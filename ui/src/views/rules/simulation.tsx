@@ -69,7 +69,7 @@ function SimulatedRow({ rule }: Readonly<{ rule: SimulatedRule }>) {
   return (
     <div className={styles.simulated} data-rule={id}>
       <div className={styles.simulatedHead}>
-        <b className={styles.cut}>{showControls(id)}</b>
+        <b className={styles.cut}>{id}</b>
         <Decision outcome={outcome}>{verdict}</Decision>
       </div>
       {source === STORED ? null : <div className={`${styles.muted} ${styles.cut}`}>{source}</div>}
@@ -80,7 +80,7 @@ function SimulatedRow({ rule }: Readonly<{ rule: SimulatedRule }>) {
           {actions.map(({ id: action, would, skipped }, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: two actions may have the same id
             <li key={index}>
-              <code>{showControls(action)}</code> would {showControls(would.slice(0, 500))}
+              <code>{action}</code> would {would.slice(0, 500)}
               {skipped === undefined ? null : <span className={styles.muted}> — skipped: {skipped}</span>}
             </li>
           ))}
@@ -99,8 +99,7 @@ function verdictOf({ enabled, matches, guard }: SimulatedRule): readonly [Outcom
 /** The first condition that fails, with the wanted and the actual value. */
 function Unmet({ rule: { unmet } }: Readonly<{ rule: SimulatedRule }>) {
   if (unmet === undefined) return null
-  const shown = (value: unknown) =>
-    value === undefined ? 'nothing' : showControls(JSON.stringify(value).slice(0, 300))
+  const shown = (value: unknown) => (value === undefined ? 'nothing' : JSON.stringify(value).slice(0, 300))
   return (
     <dl className={styles.unmet}>
       {Object.entries({

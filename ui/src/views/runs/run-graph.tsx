@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { call } from '../../gateway/call.ts'
 import { keyOf } from '../../gateway/use-method.ts'
-import { showControls } from '../../parts/format.ts'
 import { Loaded, Panel } from '../../parts/layout.tsx'
 import styles from './run-graph.module.css'
 import { hasEnded, pointName, RunStatus, type RunSummary, runDuration, starterOf } from './run-status.tsx'
@@ -59,9 +58,9 @@ function Branch({ family: { run, children }, current, isChild = false }: BranchP
         aria-current={isCurrent ? 'page' : undefined}
         data-node={run_id}
       >
-        <RunStatus run={run}>{showControls(agent_name ?? 'an agent')}</RunStatus>
+        <RunStatus run={run}>{agent_name ?? 'an agent'}</RunStatus>
         <span className={styles.state} title={problem ?? undefined}>
-          {isCurrent ? 'this run' : problem === null ? runDuration(run, Date.now()) : showControls(problem)}
+          {isCurrent ? 'this run' : problem === null ? runDuration(run, Date.now()) : problem}
         </span>
       </Link>
       {children.length === 0 ? null : (

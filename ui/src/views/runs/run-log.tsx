@@ -1,4 +1,4 @@
-import { formatDuration, formatInstant, plural, showControls } from '../../parts/format.ts'
+import { formatDuration, formatInstant, plural } from '../../parts/format.ts'
 import { Json } from '../../parts/json.tsx'
 import { Empty, Panel } from '../../parts/layout.tsx'
 import type { SessionEvent } from './run-events.ts'
@@ -37,9 +37,9 @@ export function RunLog({ events, createdAt, isLive }: RunLogProps) {
                     +{formatDuration(Math.max(0, Date.parse(event.timestamp) - createdAt))}
                   </time>
                   <code className={event.event_type.endsWith('failed') ? styles.bad : ''}>
-                    {showControls(event.event_type)}
+                    {event.event_type}
                   </code>
-                  <span className={styles.text}>{showControls(describeEvent(event).slice(0, 500))}</span>
+                  <span className={styles.text}>{describeEvent(event).slice(0, 500)}</span>
                 </summary>
                 <Json value={event} />
               </details>

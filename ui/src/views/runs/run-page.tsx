@@ -10,7 +10,7 @@ import { keyOf, useMethod } from '../../gateway/use-method.ts'
 import { Confirmed } from '../../parts/confirmed.tsx'
 import { CopyMenu } from '../../parts/copy-menu.tsx'
 import { Decision, outcomeOf } from '../../parts/decision.tsx'
-import { shortenId, showControls } from '../../parts/format.ts'
+import { shortenId } from '../../parts/format.ts'
 import { Diff, Json, printJson, Text } from '../../parts/json.tsx'
 import { Failed, Loaded, LoadedList, layout, Page, Panel, Tag } from '../../parts/layout.tsx'
 import { Age, Code, Duration, Id } from '../../parts/values.tsx'
@@ -64,7 +64,7 @@ function RunView({ run, waitsFor }: RunViewProps) {
       title={agent_name ?? run_id}
       heading={
         <span className={styles.heading}>
-          {showControls(agent_name ?? run_id)} <HookBadge run={run} />
+          {agent_name ?? run_id} <HookBadge run={run} />
           {run.hook_point === null ? null : <Tag>{`${pointName(run.hook_point)} hook`}</Tag>}
           {run.type === 'resume_session' ? <Tag>resumed session</Tag> : null}
         </span>
@@ -100,7 +100,7 @@ function Origin({ run }: Readonly<{ run: RunDetail }>) {
   const { run_id, session_id, created_by, created_at, runner_id, parent_run_id } = run
   return (
     <>
-      Started by <code>{showControls(starterOf(created_by))}</code> · <Age at={created_at} />
+      Started by <code>{starterOf(created_by)}</code> · <Age at={created_at} />
       {runner_id === null ? null : (
         <>
           {' · runner '}
@@ -141,10 +141,10 @@ function WaitsForApproval({ waitsFor }: Pick<RunViewProps, 'waitsFor'>) {
         <div key={approval_id} className={styles.because}>
           <b>Waits for approval</b> <Link to="/approvals">{approval_id}</Link> by{' '}
           {approvers_needed === 1 ? 'an approver' : `${approvers_needed} approvers`}
-          {approved_by.length === 0 ? '' : `, ${approved_by.map(showControls).join(', ')} approved`}
+          {approved_by.length === 0 ? '' : `, ${approved_by.join(', ')} approved`}
           {' · '}
-          {showControls([event, tool].filter(Boolean).join(' '))}
-          {hook_name === null ? '' : ` · asked by ${showControls(hook_name)}`}
+          {[event, tool].filter(Boolean).join(' ')}
+          {hook_name === null ? '' : ` · asked by ${hook_name}`}
         </div>
       ))}
     </div>
@@ -181,14 +181,14 @@ function Verdict({ run, hooks }: VerdictProps) {
       <span className={styles.because}>
         {status === 'blocked' && blocker !== undefined ? (
           <>
-            by <b>{showControls(blocker.target)}</b> —{' '}
+            by <b>{blocker.target}</b> —{' '}
           </>
         ) : null}
-        {showControls(reasonOf(run).slice(0, 2_000))}
+        {reasonOf(run).slice(0, 2_000)}
       </span>
       {run.original_parameters === null ? null : (
         <Decision outcome="rewrite">
-          parameters changed{changers.length === 0 ? '' : ` by ${changers.map(showControls).join(', ')}`}
+          parameters changed{changers.length === 0 ? '' : ` by ${changers.join(', ')}`}
         </Decision>
       )}
     </div>
@@ -246,9 +246,9 @@ function HookFailures({ hooks, hookRuns }: HookFailuresProps) {
           <div key={index} className={styles.failure} data-hook-failure={target}>
             <Decision outcome="failed">{point}</Decision>
             <div>
-              <p>{showControls((reason ?? 'no reason given').slice(0, 4_000))}</p>
+              <p>{(reason ?? 'no reason given').slice(0, 4_000)}</p>
               <p className={styles.muted}>
-                {targetType} <b>{showControls(target)}</b> · {consequences[onError ?? ''] ?? 'unknown policy'}
+                {targetType} <b>{target}</b> · {consequences[onError ?? ''] ?? 'unknown policy'}
                 {runId === undefined ? null : (
                   <>
                     {' · '}
@@ -301,7 +301,7 @@ function Parameters({ run: { parameters, original_parameters }, hooks }: Verdict
           // biome-ignore lint/suspicious/noArrayIndexKey: the same agent may serve two hooks
           <section key={index} aria-label={`Changed by ${target}`} data-changed-by={target}>
             <p className={styles.note}>
-              <b>{showControls(target)}</b> changed {showControls(change?.fields.join(', ') ?? '')}
+              <b>{target}</b> changed {change?.fields.join(', ') ?? ''}
             </p>
             <Diff before={change?.original} after={change?.changed} />
           </section>

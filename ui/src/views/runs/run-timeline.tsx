@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { RunHookCall, RunHookState, RunPhase } from '../../../../src/runs/run-timeline.ts'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
-import { formatDuration, formatInstant, showControls } from '../../parts/format.ts'
+import { formatDuration, formatInstant } from '../../parts/format.ts'
 import { Panel } from '../../parts/layout.tsx'
 import { useNow } from '../../parts/values.tsx'
 import styles from './run-timeline.module.css'
@@ -102,10 +102,10 @@ function HookName({ hook, hookRuns }: HookNameProps) {
       <Decision outcome={outcomes[state]}>{point}</Decision>
       <span className={styles.target}>
         {runId === undefined ? (
-          showControls(target)
+          target
         ) : (
           <Link to="/runs/$runId" params={{ runId }}>
-            {showControls(target)}
+            {target}
           </Link>
         )}{' '}
         {describeState(hook)}

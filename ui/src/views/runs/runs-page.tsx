@@ -8,7 +8,6 @@ import type { Params } from '../../gateway/call.ts'
 import { useSubscription } from '../../gateway/live.ts'
 import { keyOf, useMethod } from '../../gateway/use-method.ts'
 import { usePages } from '../../gateway/use-pages.ts'
-import { showControls } from '../../parts/format.ts'
 import { Empty, LoadedList, Page, Panel } from '../../parts/layout.tsx'
 import { OlderButton } from '../../parts/older-button.tsx'
 import { Age, CopyCommand } from '../../parts/values.tsx'
@@ -171,13 +170,13 @@ function RunLink({ run }: Readonly<{ run: RunSummary }>) {
       <RunStatus run={run} />
       <span className={styles.what}>
         <span className={styles.name}>
-          <b>{showControls(agent_name ?? 'an agent')}</b> <HookBadge run={run} />
+          <b>{agent_name ?? 'an agent'}</b> <HookBadge run={run} />
         </span>
         <span className={problem === null ? styles.about : styles.problem}>
-          {problem === null ? causeOf(run) : showControls(problem.slice(0, 300))}
+          {problem === null ? causeOf(run) : problem.slice(0, 300)}
         </span>
       </span>
-      <span className={styles.by}>{showControls(starterOf(created_by))}</span>
+      <span className={styles.by}>{starterOf(created_by)}</span>
       <span className={`${styles.right} tabular`}>{runDuration(run, Date.now())}</span>
       <span className={styles.right}>
         <Age at={created_at} />

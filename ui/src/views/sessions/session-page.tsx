@@ -1,11 +1,12 @@
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Fragment, useEffect } from 'react'
+import { hookLabel } from '../../../../src/engine/core/hook-title.ts'
 import type { Result } from '../../gateway/call.ts'
 import { useRefreshOnEvents } from '../../gateway/changes.ts'
 import { useMethod } from '../../gateway/use-method.ts'
 import { usePages } from '../../gateway/use-pages.ts'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
-import { agentTitle, formatClock, formatCount, formatDuration, showControls } from '../../parts/format.ts'
+import { agentTitle, formatClock, formatCount, formatDuration } from '../../parts/format.ts'
 import { Empty, Loaded, Page } from '../../parts/layout.tsx'
 import { Age, Code, Duration } from '../../parts/values.tsx'
 import styles from './session-page.module.css'
@@ -36,7 +37,7 @@ export function SessionPage() {
     <Loaded query={session} rows={8}>
       {({ session: row }) => (
         <Page
-          title={showControls(row.title ?? 'Session')}
+          title={row.title ?? 'Session'}
           purpose={<Where session={row} />}
           command={`hookhelm sessions timeline ${sessionId}`}
         >
@@ -123,10 +124,12 @@ function renderEvent(event: TimelineEvent) {
       <li className={styles.prompt}>
         <time className={styles.time}>{formatClock(event.created_at).slice(0, 5)}</time>
         <Link to="/events/$eventId" params={{ eventId: event.event_id }}>
-          “{showControls(event.argument ?? 'prompt')}”
+          “{event.argument ?? 'prompt'}”
         </Link>
         {event.kind === 'allow' ? null : (
-          <Decision outcome={event.kind}>{event.by_hook_name ?? event.kind}</Decision>
+          <Decision outcome={event.kind}>
+            {event.by_hook === null ? event.kind : hookLabel(event.by_hook_name, event.by_hook)}
+          </Decision>
         )}
       </li>
     )
@@ -135,7 +138,17 @@ function renderEvent(event: TimelineEvent) {
 }
 
 function CallRow({ event }: Readonly<{ event: TimelineEvent }>) {
-  const { event_id, created_at, moment, argument, reason, changes = [], by_hook_name, duration_ms } = event
+  const {
+    event_id,
+    created_at,
+    moment,
+    argument,
+    reason,
+    changes = [],
+    by_hook,
+    by_hook_name,
+    duration_ms,
+  } = event
   const outcome: Outcome = event.kind !== 'allow' ? event.kind : event.rewritten ? 'rewrite' : 'allow'
   const look = [styles.call, styles[outcome], moment.lane === undefined ? '' : styles.lane]
   return (
@@ -158,7 +171,9 @@ function CallRow({ event }: Readonly<{ event: TimelineEvent }>) {
           ))}
         </span>
         <Decision outcome={outcome}>
-          <span className={styles.cut}>{outcome === 'allow' ? 'allow' : (by_hook_name ?? outcome)}</span>
+          <span className={styles.cut}>
+            {outcome === 'allow' ? 'allow' : by_hook === null ? outcome : hookLabel(by_hook_name, by_hook)}
+          </span>
         </Decision>
         <span className={styles.ms}>
           <Duration ms={duration_ms} />

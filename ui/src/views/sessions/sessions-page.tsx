@@ -3,7 +3,7 @@ import type { Result } from '../../gateway/call.ts'
 import { useRefreshOnEvents } from '../../gateway/changes.ts'
 import { usePages } from '../../gateway/use-pages.ts'
 import { Decision } from '../../parts/decision.tsx'
-import { agentTitle, formatDuration, plural, showControls } from '../../parts/format.ts'
+import { agentTitle, formatDuration, plural } from '../../parts/format.ts'
 import { Empty, LoadedList, layout, Page, Panel } from '../../parts/layout.tsx'
 import { OlderButton } from '../../parts/older-button.tsx'
 import { Age } from '../../parts/values.tsx'
@@ -49,7 +49,7 @@ function SessionLink({ session }: Readonly<{ session: SessionRow }>) {
       className={`${layout.row} ${styles.session}`}
     >
       <span className={styles.what}>
-        <b className={styles.cut}>{showControls(title ?? session_id)}</b>
+        <b className={styles.cut}>{title ?? session_id}</b>
         <span className={`${styles.cut} ${styles.muted}`}>
           {agentTitle(agent)}
           {project === null ? '' : ` in ${project}`} · {plural(tool_calls, 'tool call')} ·{' '}
