@@ -68,6 +68,8 @@ export interface Coordinator {
   resume(request: ResumeSessionRequest): Promise<RunRow>
   /** Undefined if there is no such run. */
   stop(tenant: string, runId: string): Promise<RunRow | undefined>
+  /** Stops the runs of a session that no runner has taken yet, and resolves when what follows their end is done. */
+  stopWaiting(tenant: string, sessionId: string): Promise<void>
   poll(request: Omit<PollRequest, 'wait_ms'>): Promise<PollAnswer>
   /** Marks a runner and its runs as alive. */
   keep(tenant: string, runnerId: string): Promise<void>
@@ -123,8 +125,9 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
       .catch((thrown) => log('runs.failed', { error: errorText(thrown) }))
       .finally(() => background.delete(done))
     background.add(done)
+    return done
   }
-  const finishing = new Set<string>()
+  const finishing = new Map<string, Promise<void>>()
   /** Announces that a run ended, and begins what follows. */
   function ended(run: RunRow): void {
     waits.announce(run.tenant_id)
@@ -132,8 +135,8 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
   }
   function finish(run: RunRow): void {
     if (finishing.has(run.run_id) || waits.closed.aborted) return
-    finishing.add(run.run_id)
-    inBackground(finishRun(parts, run).finally(() => finishing.delete(run.run_id)))
+    const finished = finishRun(parts, run).finally(() => finishing.delete(run.run_id))
+    finishing.set(run.run_id, inBackground(finished))
   }
   async function fail(run: RunRow, end: RunRefusal) {
     const report: RunReport = { report: 'ended', status: 'failed', ...end }
@@ -144,7 +147,7 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
   const polls = createPolls({
     ...{ store, runners, waits, clock, leaseMs: times.leaseMs },
     needsHooks: options.needsHooks,
-    prepare: (taken) => inBackground(prepareRun({ ...parts, fail }, taken)),
+    prepare: (taken) => void inBackground(prepareRun({ ...parts, fail }, taken)),
   })
   const forgetHints = store.onRunHint(waits.announce)
   const sweep = startSweep({ store, clock, log }, { ended, finish, announce: waits.announce })
@@ -175,6 +178,14 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
     },
     async keep(tenant, runnerId) {
       await runners.refresh(tenant, runnerId)
+    },
+    async stopWaiting(tenant, sessionId) {
+      const stopped = await store.stopWaitingRuns(tenant, sessionId)
+      for (const run of stopped) {
+        ended(run)
+        await stopHookRuns(run)
+      }
+      await Promise.all(stopped.map(({ run_id }) => finishing.get(run_id)))
     },
     poll: (request) => polls.poll({ ...request, wait_ms: times.pollMs }),
     async report({ tenant, run_id, runner_id, report }) {
