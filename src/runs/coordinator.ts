@@ -104,6 +104,8 @@ const LEASE_MS = 45_000
 const POLL_MS = 30_000
 const SWEEP_MS = 1_000
 const SWEEP_LIMIT = 100
+/** A runner that is silent for so many leases is no longer listed. */
+const REMOVED_AFTER_LEASES = 10
 /** A run that so many runners lost fails. */
 const MAX_ATTEMPTS = 3
 
@@ -150,7 +152,10 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
     prepare: (taken) => void inBackground(prepareRun({ ...parts, fail }, taken)),
   })
   const forgetHints = store.onRunHint(waits.announce)
-  const sweep = startSweep({ store, clock, log }, { ended, finish, announce: waits.announce })
+  const sweep = startSweep(
+    { store, clock, log, leaseMs: times.leaseMs },
+    { ended, finish, announce: waits.announce },
+  )
 
   return {
     async start(request, origin) {
@@ -260,10 +265,11 @@ interface SweepActions {
 
 /** Repairs abandoned runs, and continues what followed the end of a run when its node stopped. */
 function startSweep(
-  { store, clock, log }: Pick<CoordinatorParts, 'store' | 'clock' | 'log'>,
+  { store, clock, log, leaseMs }: Pick<CoordinatorParts, 'store' | 'clock' | 'log'> & { leaseMs: number },
   { ended, finish, announce }: SweepActions,
 ): { stop(): void } {
   let sweeping = false
+  let cleanedAt = Number.NEGATIVE_INFINITY
   const sweep = async () => {
     const changed = await store.expireRuns({ max_attempts: MAX_ATTEMPTS, limit: SWEEP_LIMIT })
     for (const run of changed) {
@@ -271,6 +277,9 @@ function startSweep(
       announce(run.tenant_id)
     }
     for (const run of await store.takeUnfinishedRuns(SWEEP_LIMIT)) finish(run)
+    if (clock.elapsed() - cleanedAt < leaseMs) return
+    cleanedAt = clock.elapsed()
+    await store.removeSilentRunners(REMOVED_AFTER_LEASES * leaseMs)
   }
   const ticker = clock.every(SWEEP_MS, () => {
     if (sweeping) return

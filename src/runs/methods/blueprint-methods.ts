@@ -143,11 +143,17 @@ const remove = defineCall({
   about: 'Deletes an agent and its hooks. Its runs stay.',
   role: 'admin',
   rest: { verb: 'DELETE', path: '/agents/:name' },
-  params: schema.object({ name }),
+  params: schema.object({
+    name,
+    orphaned: schema.optional(
+      schema.boolean('Also an agent of a file, if the gateway that has the file is gone for good.'),
+    ),
+  }),
   result: schema.object({ name: schema.text() }),
   needs: ['store', 'changed'],
   async run({ params, caller, parts }) {
-    assertNotInFile(await requireRow(parts.store, caller.tenant, params.name))
+    const row = await requireRow(parts.store, caller.tenant, params.name)
+    if (params.orphaned !== true) assertNotInFile(row)
     if (!(await parts.store.deleteBlueprint(caller.tenant, params.name))) throw notFound(params.name)
     await parts.changed(caller.tenant)
     return { name: params.name }
@@ -158,13 +164,13 @@ interface GivenBlueprint {
   readonly given: Readonly<Record<string, unknown>>
   /** The version to replace; 0 for a new one. */
   readonly version: number
-  /** `stored` if omitted. */
-  readonly source?: BlueprintRow['source']
+  /** The gateway whose file it is; without one the agent is `stored`. */
+  readonly owner?: BlueprintRow['owner']
 }
 
 /** Checks a blueprint and stores it with its hooks. */
 export async function saveBlueprint(
-  { given, version, source = 'stored' }: GivenBlueprint,
+  { given, version, owner = null }: GivenBlueprint,
   caller: Caller,
   parts: SaveParts,
 ) {
@@ -177,7 +183,8 @@ export async function saveBlueprint(
   const { header_variables: allowed = [] } = parts.settings.of(tenant)
   for (const { hook, at } of used) assertVariablesAllowed(hook, allowed, at)
   const hooks = await keepSwitches(store, tenant, wanted)
-  const change = { name: read.name, source, definition: given, hooks }
+  const source = owner === null ? 'stored' : 'file'
+  const change = { name: read.name, source, owner, definition: given, hooks } as const
   const row = await store.saveBlueprint(tenant, change, version)
   if (row === undefined && version === 0)
     throw serverError('store.taken', `there is an agent named ${read.name}`, { at: 'name' })
@@ -208,7 +215,7 @@ export function secretWarning(at: string, header: string): string {
   return `${at}.headers.${header} can be read by every viewer: use secret:NAME or \${NAME}`
 }
 
-function toBlueprint({ tenant_id: _, ...row }: BlueprintRow): SchemaType<typeof blueprint> {
+function toBlueprint({ tenant_id: _, owner, ...row }: BlueprintRow): SchemaType<typeof blueprint> {
   return row
 }
 

@@ -95,7 +95,7 @@ const update = defineCall({
     if (row === undefined) throw notFound(params.name)
     for (const { row: user } of users)
       await saveBlueprint(
-        { given: user.definition, version: user.version, source: user.source },
+        { given: user.definition, version: user.version, owner: user.owner },
         caller,
         parts,
       )
