@@ -16,6 +16,15 @@ export interface MethodCall<Params, Part extends PartName = PartName> {
   readonly address?: string
 }
 
+/** A second route of a method, for clients of the original coordinator. */
+export interface OriginalRoute<Result> {
+  readonly path: string
+  /** Parameters that its callers do not send. */
+  readonly params?: Readonly<Record<string, unknown>>
+  /** What it answers instead of the result; throws what it refuses. */
+  answer?(result: Result): unknown
+}
+
 /** What every row of the method table declares. The doors, the client and the command line follow from it. */
 export interface MethodRow<Name extends string, Params, Result, Part extends PartName> {
   readonly name: Name
@@ -31,6 +40,8 @@ export interface MethodRow<Name extends string, Params, Result, Part extends Par
     readonly status?: 201 | 204
     /** A GET that changes something. Browsers send their cookie with a GET of any page, so a browser session cannot call it. */
     readonly changes?: true
+    /** The route of the original coordinator, where it answers otherwise than ours. */
+    readonly original?: OriginalRoute<Result>
   }
   readonly params: ObjectNode & Pick<Schema<Params>, 'read' | 'type'>
   readonly result: Schema<Result>

@@ -68,6 +68,8 @@ export interface Coordinator {
   resume(request: ResumeSessionRequest): Promise<RunRow>
   /** Undefined if there is no such run. */
   stop(tenant: string, runId: string): Promise<RunRow | undefined>
+  /** Stops the runs of a session that no runner has taken yet, and resolves when what follows their end is done. */
+  stopWaiting(tenant: string, sessionId: string): Promise<void>
   poll(request: Omit<PollRequest, 'wait_ms'>): Promise<PollAnswer>
   /** Marks a runner and its runs as alive. */
   keep(tenant: string, runnerId: string): Promise<void>
@@ -102,6 +104,8 @@ const LEASE_MS = 45_000
 const POLL_MS = 30_000
 const SWEEP_MS = 1_000
 const SWEEP_LIMIT = 100
+/** A runner that is silent for so many leases is no longer listed. */
+const REMOVED_AFTER_LEASES = 10
 /** A run that so many runners lost fails. */
 const MAX_ATTEMPTS = 3
 
@@ -123,8 +127,9 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
       .catch((thrown) => log('runs.failed', { error: errorText(thrown) }))
       .finally(() => background.delete(done))
     background.add(done)
+    return done
   }
-  const finishing = new Set<string>()
+  const finishing = new Map<string, Promise<void>>()
   /** Announces that a run ended, and begins what follows. */
   function ended(run: RunRow): void {
     waits.announce(run.tenant_id)
@@ -132,8 +137,8 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
   }
   function finish(run: RunRow): void {
     if (finishing.has(run.run_id) || waits.closed.aborted) return
-    finishing.add(run.run_id)
-    inBackground(finishRun(parts, run).finally(() => finishing.delete(run.run_id)))
+    const finished = finishRun(parts, run).finally(() => finishing.delete(run.run_id))
+    finishing.set(run.run_id, inBackground(finished))
   }
   async function fail(run: RunRow, end: RunRefusal) {
     const report: RunReport = { report: 'ended', status: 'failed', ...end }
@@ -144,10 +149,13 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
   const polls = createPolls({
     ...{ store, runners, waits, clock, leaseMs: times.leaseMs },
     needsHooks: options.needsHooks,
-    prepare: (taken) => inBackground(prepareRun({ ...parts, fail }, taken)),
+    prepare: (taken) => void inBackground(prepareRun({ ...parts, fail }, taken)),
   })
   const forgetHints = store.onRunHint(waits.announce)
-  const sweep = startSweep({ store, clock, log }, { ended, finish, announce: waits.announce })
+  const sweep = startSweep(
+    { store, clock, log, leaseMs: times.leaseMs },
+    { ended, finish, announce: waits.announce },
+  )
 
   return {
     async start(request, origin) {
@@ -175,6 +183,14 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
     },
     async keep(tenant, runnerId) {
       await runners.refresh(tenant, runnerId)
+    },
+    async stopWaiting(tenant, sessionId) {
+      const stopped = await store.stopWaitingRuns(tenant, sessionId)
+      for (const run of stopped) {
+        ended(run)
+        await stopHookRuns(run)
+      }
+      await Promise.all(stopped.map(({ run_id }) => finishing.get(run_id)))
     },
     poll: (request) => polls.poll({ ...request, wait_ms: times.pollMs }),
     async report({ tenant, run_id, runner_id, report }) {
@@ -243,7 +259,7 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
 
 /** Repairs abandoned runs, and continues what followed the end of a run when its node stopped. */
 function startSweep(
-  { store, clock, log }: Pick<CoordinatorParts, 'store' | 'clock' | 'log'>,
+  { store, clock, log, leaseMs }: Pick<CoordinatorParts, 'store' | 'clock' | 'log'> & { leaseMs: number },
   {
     ended,
     finish,
@@ -251,6 +267,7 @@ function startSweep(
   }: { ended(run: RunRow): void; finish(run: RunRow): void; announce(tenant: string): void },
 ): { stop(): void } {
   let sweeping = false
+  let cleanedAt = Number.NEGATIVE_INFINITY
   const sweep = async () => {
     const changed = await store.expireRuns({ max_attempts: MAX_ATTEMPTS, limit: SWEEP_LIMIT })
     for (const run of changed) {
@@ -258,6 +275,9 @@ function startSweep(
       announce(run.tenant_id)
     }
     for (const run of await store.takeUnfinishedRuns(SWEEP_LIMIT)) finish(run)
+    if (clock.elapsed() - cleanedAt < leaseMs) return
+    cleanedAt = clock.elapsed()
+    await store.removeSilentRunners(REMOVED_AFTER_LEASES * leaseMs)
   }
   const ticker = clock.every(SWEEP_MS, () => {
     if (sweeping) return

@@ -63,10 +63,9 @@ export async function createRun(
   const blueprint = await requireBlueprint(parts, tenant, agent_name)
   const violations = checkParameters(blueprint, parameters)
   if (violations.length > 0) throw parametersError(agent_name, violations)
-  if (
-    parent_session_id !== null &&
-    (await parts.store.findRunSession(tenant, parent_session_id)) === undefined
-  )
+  // The session of the run that caused this one may be deleted by now.
+  const mustExist = parent_session_id !== null && (origin.parent_run_id ?? null) === null
+  if (mustExist && (await parts.store.findRunSession(tenant, parent_session_id)) === undefined)
     throw serverError('gateway.not_found', `session not found: ${parent_session_id}`)
   const session_id = origin.session_id ?? newRunId('ses')
   const run = await parts.store.createRun(

@@ -3,12 +3,13 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openLines } from './socket.fixture.ts'
+import type { ProcessReply } from '../../src/agents/agent-adapter.ts'
 import { clients } from '../agents/clients.fixture.ts'
 import { payload } from '../agents/payloads.fixture.ts'
 import { scratch, write } from '../trust/repository.fixture.ts'
 import { hookhelm } from './doors.fixture.ts'
 import { shared } from './running.fixture.ts'
+import { openLines } from './socket.fixture.ts'
 
 /** What guards print in place of an answer. */
 const texts: Readonly<Record<string, string | Buffer>> = {
@@ -63,7 +64,9 @@ describe.each(Object.entries(handlers))('text that a hook of type %s prints', (t
     lines.send({ id: 1, event, native: payload(agent, event) })
     lines.send({ id: 1, event, native: payload(agent, event) })
     const { reply } = await lines.next()
-    return agent === 'opencode' ? JSON.stringify(reply).includes('block') : clients[agent]?.(event, reply)
+    return agent === 'opencode'
+      ? JSON.stringify(reply).includes('block')
+      : clients[agent]?.(event, reply as ProcessReply)
   }
 
   describe.each(Object.entries(gates))('of %s', (agent, event) => {

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Running, running } from '../gateway/running.fixture.ts'
+import { freshDatabase } from '../postgres/database.ts'
 import { projectFolder } from './executors.fixture.ts'
 import { commandOf, runnerProcess, runsOf, untilEnded } from './runs.fixture.ts'
 
@@ -148,8 +149,9 @@ describe('an agent in a file of the user', () => {
     await untilStatus(gateway, /there is no run hook "gate"/)
     expect((await shown(gateway)).status).toBe(404)
     await ok('POST', '/run-hooks', { name: 'gate', definition })
-    writeAgent(home, 'greeter', greeter('hello again', { hooks: { on_run_start: { $ref: 'gate' } } }))
-    await untilDescribed(gateway, 'hello again')
+    // The file need not change again.
+    await untilDescribed(gateway, 'hello')
+    expect(await fileStatus(gateway)).toMatchObject({ state: 'ok' })
     await ok('PATCH', '/run-hooks/gate', { definition: { ...definition, agent_name: 'y' } })
     expect((await shown(gateway)).body.blueprint).toMatchObject({ source: 'file' })
   })
@@ -252,4 +254,28 @@ test('hookhelm validate checks agent files with line and pointer, and warns abou
   expect(all.stderr).toContain('1 of 3 files are valid')
   expect(hookhelm(home, project, 'validate', bad).status).toBe(1)
   expect(hookhelm(home, project, 'validate', join(folder, 'agents/good/agent.json')).status).toBe(0)
+})
+
+test('gateways that share a database each keep the agents of their own files', async () => {
+  const database = await freshDatabase()
+  onTestFinished(() => database.drop())
+  const [ours, theirs] = [projectFolder(), projectFolder()]
+  const path = writeAgent(ours, 'greeter', greeter('ours'))
+  writeAgent(theirs, 'writer', { ...greeter('theirs'), name: 'writer' })
+  const one = await running({ home: ours, database: database.url })
+  const two = await running({ home: theirs, database: database.url })
+  for (const gateway of [one, two])
+    for (const name of ['greeter', 'writer']) expect((await shown(gateway, name)).status).toBe(200)
+  // Of two files with one name the first stays, and the other gateway says so.
+  writeAgent(theirs, 'greeter', greeter('also theirs'))
+  await untilStatus(two, /another gateway of this database has a file of an agent named greeter/)
+  expect((await shown(two)).body.blueprint.definition.description).toBe('ours')
+  // The gateway that is gone for good takes its files with it.
+  await one.close()
+  expect((await two.call('DELETE', '/agents/greeter')).status).toBe(409)
+  expect((await two.call('DELETE', '/agents/greeter?orphaned=true')).status).toBe(200)
+  await untilDescribed(two, 'also theirs')
+  rmSync(path)
+  const again = await running({ home: ours, database: database.url })
+  expect((await shown(again)).body.blueprint.definition.description).toBe('also theirs')
 })

@@ -11,10 +11,7 @@
  * | test_runner_api: register_runner | AO-49 a runner registers |
  * | test_runner_api: register_duplicate_runner_conflict | AO-49 a second runner |
  * | test_runner_api: runner_poll_claims_run, report_started, report_completed_finishes_session | AO-50 AO-51 |
- * | test_sessions_api: sessions_empty, after_run_created, session_by_id, not_found | sessions are listed |
- * | test_sessions_api: delete_session, delete_not_found, delete_running_rejected | sessions are deleted; a waiting one is stopped first |
- * | test_sessions_api: result_not_finished | otherwise: 200 with the status and no result |
- * | test_sessions_api: result_not_found | 404 |
+ * | test_sessions_api | original-sessions.test.ts |
  */
 import { describe, expect, test } from 'vitest'
 import { running, shared } from '../gateway/running.fixture.ts'
@@ -190,57 +187,6 @@ describe('runners', () => {
     const report = (id: string) =>
       call('POST', '/runner/runs/run_nonexistent/failed', { runner_id: id, error: 'x' })
     expect([(await report('lnch_nonexistent')).status, (await report(runner_id)).status]).toEqual([401, 404])
-  })
-})
-
-describe('sessions', () => {
-  test('are listed and shown once a run has created them', async () => {
-    const fresh = await running({ edition: 'standard' })
-    const { ok } = runsOf(fresh)
-    expect(await ok('GET', '/sessions')).toEqual({ sessions: [], nextCursor: '' })
-    const name = await agentOf({}, fresh)
-    const { session_id } = await ok('POST', '/runs', { agent_name: name, parameters: { prompt: 'Hello' } })
-    expect((await ok('GET', '/sessions')).sessions).toMatchObject([{ session_id, status: 'pending' }])
-    expect((await ok('GET', `/sessions/${session_id}`)).session).toMatchObject({
-      session_id,
-      status: 'pending',
-    })
-    expect((await fresh.call('GET', '/sessions/ses_nonexistent')).status).toBe(404)
-  })
-
-  test('are deleted when no run is left to end; one that waits is stopped first', async () => {
-    const name = await agentOf()
-    const { run_id, session_id } = (await startOf(name)).body
-    const path = `/sessions/${session_id}`
-    expect((await call('DELETE', path)).status).toBe(409)
-    await call('POST', `/runs/${run_id}/stop`, {})
-    const deleted = await gateway().until(
-      () => call('DELETE', path),
-      ({ status }) => status === 200,
-    )
-    expect(deleted.body).toMatchObject({ session_id })
-    expect((await call('GET', path)).status).toBe(404)
-    expect((await call('DELETE', '/sessions/ses_nonexistent')).status).toBe(404)
-  })
-
-  test('with a running run are not deleted', async () => {
-    const name = await agentOf()
-    const { run_id, session_id } = (await startOf(name)).body
-    const { runner_id } = (await registerAs(name)).body
-    await call('GET', `/runner/runs?runner_id=${runner_id}`)
-    await call('POST', `/runner/runs/${run_id}/started`, { runner_id })
-    const { status, body } = await call('DELETE', `/sessions/${session_id}`)
-    expect([status, body.error.details.hint]).toEqual([409, expect.stringMatching(/stop its run/i)])
-  })
-
-  test('answer without a result until there is one, and 404 if there is no such session', async () => {
-    const { session_id } = (await startOf(await agentOf())).body
-    const { status, body } = await call('GET', `/sessions/${session_id}/result`)
-    expect([status, body]).toEqual([
-      200,
-      { session_id, status: 'pending', result_text: null, result_data: null },
-    ])
-    expect((await call('GET', '/sessions/ses_nonexistent/result')).status).toBe(404)
   })
 })
 

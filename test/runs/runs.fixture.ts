@@ -8,7 +8,7 @@ import { runnerGateway } from '../../src/app/runner-gateway.ts'
 import { createRunnerMeans } from '../../src/app/runner-means.ts'
 import { createClient } from '../../src/client/client.ts'
 import type { Log } from '../../src/engine/core/records/sink.ts'
-import { startRunner } from '../../src/runs/runner/runner.ts'
+import { type RunnerGateway, startRunner } from '../../src/runs/runner/runner.ts'
 import { type Answer, type Running, running } from '../gateway/running.fixture.ts'
 import { freshDatabase } from '../postgres/database.ts'
 
@@ -50,7 +50,11 @@ export async function runnerProcess(gateway: Reachable, ...args: readonly string
 }
 
 /** The runner of `hookhelm runner` in this process: most tests need no process that can be killed, and it starts at once. */
-export async function localRunner(gateway: Reachable, concurrency = 4): Promise<void> {
+export async function localRunner(
+  gateway: Reachable,
+  concurrency = 4,
+  wrap: (gateway: RunnerGateway) => RunnerGateway = (same) => same,
+): Promise<void> {
   const registered = Promise.withResolvers<void>()
   const log: Log = (name) => {
     if (name === 'runner.registered') registered.resolve()
@@ -61,7 +65,7 @@ export async function localRunner(gateway: Reachable, concurrency = 4): Promise<
     ...{ env, client, log, cwd: process.cwd(), folders: () => [tmpdir()] },
   })
   const runner = startRunner({
-    gateway: runnerGateway(client),
+    gateway: wrap(runnerGateway(client)),
     offer: {
       ...{ hostname: 'here', project_dir: '', executor_profile: '', executor_type: 'command' },
       ...{ tags: [], require_matching_tags: false },

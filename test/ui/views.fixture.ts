@@ -128,7 +128,8 @@ async function inspect(
       const look = `${name}-${size}-${colorScheme}`
       if (more.includes('picture')) await screenshot(page, look)
       problems.push(...(await overflowOf(page)).map((problem) => `${look}: ${problem}`))
-      if (more.includes('axe')) problems.push(...(await violationsOf(page)).map((problem) => `${look}: ${problem}`))
+      if (more.includes('axe'))
+        problems.push(...(await violationsOf(page)).map((problem) => `${look}: ${problem}`))
     }
     problems.push(...complaints.splice(0).map((complaint) => `${name}: ${complaint}`))
   }

@@ -1,6 +1,7 @@
 import { errorText, isHookError } from '../../engine/core/errors/error.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
 
+const BUSY = 5
 const CORRUPT = 11
 const NOT_A_DATABASE = 26
 /** Result codes about our statement or its data. Any other means that the database cannot do it now. */
@@ -23,6 +24,11 @@ export function sqliteStoreError(thrown: unknown): unknown {
     return serverError('gateway.not_found', 'the row refers to something that does not exist')
   if (result === CONSTRAINT || STATEMENT_ERRORS.has(result)) return thrown
   return serverError('store.unavailable', `SQLite: ${text}`)
+}
+
+/** Another process has the write lock. */
+export function isBusy(thrown: unknown): boolean {
+  return ((extendedResultCode(thrown) ?? 0) & 0xff) === BUSY
 }
 
 /** SQLite's extended result code; undefined for other errors. */

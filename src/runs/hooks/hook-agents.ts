@@ -97,9 +97,10 @@ function refusalOf(blueprint: Blueprint, { input, agent_name = '' }: StartAgentR
 /** The key finds the same run again after a lost lease, a restart, or a repeated delivery. */
 async function startRun(parts: HookAgentParts, call: HookAgentCall, own: RunOrigin): Promise<RunRow> {
   const { tenant, request, report } = call
-  const { agent_name = '', input, event = '', hook_id = '', parent_event_id, depth } = request
-  const { run, occasion } = report
-  const key = [run?.run_id ?? parent_event_id, event, hook_id, occasion].filter((part) => part !== '')
+  const { agent_name = '', input, event = '', hook_id = '', parent_event_id, run_id, depth } = request
+  const { run, point, occasion } = report
+  const cause = (point && run_id) ?? parent_event_id
+  const key = [cause, event, hook_id, occasion].filter((part) => part !== '')
   const started = await createRun(
     parts,
     {

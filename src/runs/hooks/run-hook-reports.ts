@@ -88,7 +88,7 @@ interface ReportedExecution extends Pick<RunHookReport, 'run' | 'point' | 'hook'
   readonly execution: HookExecution
 }
 
-function createReport({ events, now }: ReportParts, reported: ReportedExecution): RunHookReport {
+function createReport({ store, events, now }: ReportParts, reported: ReportedExecution): RunHookReport {
   const { execution, run, point, hook, occasion } = reported
   const begun = now()
   const { hook_id = '', event } = execution
@@ -101,7 +101,12 @@ function createReport({ events, now }: ReportParts, reported: ReportedExecution)
     const target_name = hook === undefined ? hook_id : hookTarget(hook)
     const target = { hook_type: point, target_type: hook?.handler_type ?? 'agent', target_name }
     const id = [run.run_id, hook_id, event, occasion, type].filter((part) => part !== '').join('-')
-    await events.append(run, [hookEvent(type, { ...target, ...facts }, id)])
+    await events
+      .append(run, [hookEvent(type, { ...target, ...facts }, id)])
+      .catch(async (thrown: unknown) => {
+        // A session that was deleted meanwhile takes no report.
+        if ((await store.findRun(run.tenant_id, run.run_id)) !== undefined) throw thrown
+      })
   }
   return {
     ...{ run, point, hook, occasion },

@@ -23,7 +23,7 @@ import { type BlueprintRow, blueprints } from '../stored/run-tables.ts'
 const name = shortText('The name of the agent.')
 const _definition = jsonObject()
 const blueprint = schema.object({
-  ...rowFields(blueprints, ['tenant_id'], {
+  ...rowFields(blueprints, ['tenant_id', 'owner'], {
     definition: 'The blueprint as it was saved.',
     version: '0 if it is built in.',
   }),
@@ -142,11 +142,17 @@ const remove = defineCall({
   about: 'Deletes an agent and its hooks. Its runs stay.',
   role: 'admin',
   rest: { verb: 'DELETE', path: '/agents/:name' },
-  params: schema.object({ name }),
+  params: schema.object({
+    name,
+    orphaned: schema.optional(
+      schema.boolean('Also an agent of a file, if the gateway that has the file is gone for good.'),
+    ),
+  }),
   result: schema.object({ name: schema.text() }),
   needs: ['store', 'changed'],
   async run({ params, caller, parts }) {
-    assertNotInFile(await requireRow(parts.store, caller.tenant, params.name))
+    const row = await requireRow(parts.store, caller.tenant, params.name)
+    if (params.orphaned !== true) assertNotInFile(row)
     found(await parts.store.deleteBlueprint(caller.tenant, params.name), 'agent', params.name)
     await parts.changed(caller.tenant)
     return { name: params.name }
@@ -157,13 +163,13 @@ interface GivenBlueprint {
   readonly given: Readonly<Record<string, unknown>>
   /** The version to replace; 0 for a new one. */
   readonly version: number
-  /** `stored` if omitted. */
-  readonly source?: BlueprintRow['source']
+  /** The gateway whose file it is; without one the agent is `stored`. */
+  readonly owner?: BlueprintRow['owner']
 }
 
 /** Checks a blueprint and stores it with its hooks. */
 export async function saveBlueprint(
-  { given, version, source = 'stored' }: GivenBlueprint,
+  { given, version, owner = null }: GivenBlueprint,
   caller: Caller,
   parts: SaveParts,
 ) {
@@ -176,7 +182,8 @@ export async function saveBlueprint(
   const { header_variables: allowed = [] } = parts.settings.of(tenant)
   for (const { hook, at } of used) assertVariablesAllowed(hook, allowed, at)
   const hooks = await keepSwitches(store, tenant, wanted)
-  const change = { name: read.name, source, definition: given, hooks }
+  const source = owner === null ? 'stored' : 'file'
+  const change = { name: read.name, source, owner, definition: given, hooks } as const
   const row = await store.saveBlueprint(tenant, change, version)
   if (row === undefined && version === 0)
     throw serverError('store.taken', `there is an agent named ${read.name}`, { at: 'name' })

@@ -91,11 +91,7 @@ const update = defineCall({
     const row = await parts.store.saveRunHook(caller.tenant, { name: params.name, definition }, false)
     const changed = found(row, 'run hook', params.name)
     for (const { row: user } of users)
-      await saveBlueprint(
-        { given: user.definition, version: user.version, source: user.source },
-        caller,
-        parts,
-      )
+      await saveBlueprint({ given: user.definition, version: user.version, owner: user.owner }, caller, parts)
     return { hook: toResult(runHook, changed), warnings: warningsOf(hook) }
   },
 })

@@ -32,7 +32,14 @@ const list = defineCall({
   name: 'runSessions.list',
   about: 'Sessions of runs, newest first.',
   role: 'viewer',
-  rest: { verb: 'GET', path: '/sessions' },
+  rest: {
+    verb: 'GET',
+    path: '/v1/run-sessions',
+    original: {
+      path: '/sessions',
+      answer: ({ sessions, nextCursor }) => ({ sessions, ...(nextCursor === '' ? {} : { nextCursor }) }),
+    },
+  },
   params: schema.object({
     parent_session_id: schema.optional(shortText()),
     created_by: schema.optional(shortText()),
@@ -51,7 +58,11 @@ const show = defineCall({
   name: 'runSessions.show',
   about: 'One session of runs.',
   role: 'viewer',
-  rest: { verb: 'GET', path: '/sessions/:session_id' },
+  rest: {
+    verb: 'GET',
+    path: '/v1/run-sessions/:session_id',
+    original: { path: '/sessions/:session_id' },
+  },
   params: schema.object({ session_id }),
   result: schema.object({ session }),
   needs: ['store'],
@@ -64,7 +75,11 @@ const events = defineCall({
   name: 'runSessions.events',
   about: 'The events of one session, oldest first.',
   role: 'viewer',
-  rest: { verb: 'GET', path: '/sessions/:session_id/events' },
+  rest: {
+    verb: 'GET',
+    path: '/v1/run-sessions/:session_id/events',
+    original: { path: '/sessions/:session_id/events' },
+  },
   params: schema.object({
     session_id,
     event_type: schema.optional(
@@ -92,7 +107,11 @@ const result = defineCall({
   name: 'runSessions.result',
   about: 'The last result of one session.',
   role: 'viewer',
-  rest: { verb: 'GET', path: '/sessions/:session_id/result' },
+  rest: {
+    verb: 'GET',
+    path: '/v1/run-sessions/:session_id/result',
+    original: { path: '/sessions/:session_id/result', answer: requireFinished },
+  },
   params: schema.object({ session_id }),
   result: schema.object({
     session_id: schema.text(),
@@ -112,17 +131,30 @@ const remove = defineCall({
   name: 'runSessions.delete',
   about: 'Deletes a session with its runs and events. A session with an active run is refused.',
   role: 'operator',
-  rest: { verb: 'DELETE', path: '/sessions/:session_id' },
-  params: schema.object({ session_id }),
+  rest: {
+    verb: 'DELETE',
+    path: '/v1/run-sessions/:session_id',
+    original: {
+      path: '/sessions/:session_id',
+      params: { stop_waiting: true },
+      answer: (deleted) => ({ ok: true, ...deleted }),
+    },
+  },
+  params: schema.object({
+    session_id,
+    stop_waiting: schema.optional(schema.boolean('First stops a run that no runner has taken yet.')),
+  }),
   result: schema.object({ session_id: schema.text() }),
   needs: ['store', 'runs'],
-  async run({ params, caller, parts: { store, runs } }) {
-    await requireSession(store, caller.tenant, params.session_id)
-    if (!(await runs.deleteSession(caller.tenant, params.session_id)))
-      throw serverError('gateway.conflict', `session ${params.session_id} is busy`, {
+  async run({ params: { session_id, stop_waiting = false }, caller, parts: { store, runs } }) {
+    await requireSession(store, caller.tenant, session_id)
+    if (stop_waiting) await runs.stopWaiting(caller.tenant, session_id)
+    if (!(await runs.deleteSession(caller.tenant, session_id)))
+      throw serverError('gateway.conflict', `session ${session_id} is busy`, {
         hint: 'Stop its run and wait until it has ended.',
+        cause: { detail: 'Session is running. Stop session first.' },
       })
-    return { session_id: params.session_id }
+    return { session_id }
   },
 })
 
@@ -204,7 +236,22 @@ async function requireSession(
   tenant: string,
   id: string,
 ): Promise<RunSessionRow> {
-  return found(await store.findRunSession(tenant, id), 'session', id)
+  const row = await store.findRunSession(tenant, id)
+  if (row === undefined)
+    throw serverError('gateway.not_found', `session not found: ${id}`, {
+      cause: { detail: 'Session not found' },
+    })
+  return row
+}
+
+/** The original answers a result only after the end of a run. */
+function requireFinished<Answer extends { readonly status: RunSessionRow['status'] }>(
+  answer: Answer,
+): Answer {
+  const { status } = answer
+  if (status === 'pending' || status === 'running')
+    throw serverError('gateway.request', `Session not finished: it is ${status}`)
+  return answer
 }
 
 export const runSessionMethods = [list, show, events, result, remove, tail] as const

@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { isHookError } from '../../engine/core/errors/error.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
-import { isRecord } from '../../engine/core/schema/check.ts'
 import { checked, looseObject, numeric, shortList } from '../../engine/core/schema/more-schemas.ts'
 import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
 import { definedFields } from '../../engine/core/values/defined-fields.ts'
@@ -54,12 +53,11 @@ const register = defineCall({
     const { executor, runner_id = runnerIdOf(params, caller.tenant), ...rest } = params
     const known = { executor_type: executor?.type ?? '', tags: [], require_matching_tags: false, ...rest }
     const other = executor === undefined ? undefined : await store.findRunner(caller.tenant, runner_id)
-    if (other !== undefined && other.silent_ms < runs.times.leaseMs)
-      throw serverError(
-        'runs.duplicate_runner',
-        `the runner ${runner_id} of this host, folder and profile is alive`,
-        { cause: { runner_id } },
-      )
+    if (other !== undefined && other.silent_ms < runs.times.leaseMs) {
+      const message = `the runner ${runner_id} of this host, folder and profile is alive`
+      const detail = { error: 'duplicate_runner', message, runner_id }
+      throw serverError('runs.duplicate_runner', message, { cause: { detail } })
+    }
     await store.registerRunner({
       ...known,
       runner_id,
@@ -76,12 +74,6 @@ const register = defineCall({
     }
   },
 })
-
-/** The runner that is alive, if the error is that there is one already. */
-export function duplicateRunnerOf(error: unknown): string | undefined {
-  const cause = isHookError(error) && error.code === 'runs.duplicate_runner' ? error.cause : undefined
-  return isRecord(cause) && typeof cause.runner_id === 'string' ? cause.runner_id : undefined
-}
 
 /** A random id, or one that follows from what the runner is, so that it gets the same again after a restart. */
 function runnerIdOf(

@@ -59,7 +59,7 @@ export interface Runner {
 const RETRY_MS = 1_000
 /** The gateway takes no longer text. */
 const MAX_ERROR = 10_000
-/** A runner that stops gives up a report after so many failed attempts in a row. */
+/** So many attempts in a row that failed inside of the gateway, or while the runner stops, end a report. */
 const MAX_ATTEMPTS = 60
 
 /** Registers with a gateway, polls for runs and executes them. Registers again if the gateway forgot it. */
@@ -74,6 +74,8 @@ export function startRunner(options: RunnerOptions): Runner {
   const reporting = new Set<string>()
   let freed = Promise.withResolvers<void>()
   let current: { readonly id: string; stopHeartbeat(): void } | undefined
+  /** The gateway refused every report about a run. Heartbeats would keep it, so the runner registers again when it is idle. */
+  let mustRegister = false
 
   async function register(): Promise<string> {
     current?.stopHeartbeat()
@@ -82,6 +84,7 @@ export function startRunner(options: RunnerOptions): Runner {
       gateway.heartbeat(id).catch((thrown) => log('runner.heartbeat_failed', { error: errorText(thrown) }))
     })
     current = { id, stopHeartbeat: () => ticker.stop() }
+    mustRegister = false
     log('runner.registered', { runner_id: id })
     return id
   }
@@ -106,7 +109,7 @@ export function startRunner(options: RunnerOptions): Runner {
 
   /** A runner without a free place still learns which runs to stop, and polls for runs as soon as a place is free. */
   function pollOnce(id: string): Promise<PolledOrder> {
-    const isFree = active.size - reporting.size < concurrency
+    const isFree = active.size - reporting.size < concurrency && !mustRegister
     if (isFree) return gateway.poll(id, true, stopping.signal)
     const place = new AbortController()
     const signal = AbortSignal.any([stopping.signal, place.signal])
@@ -125,10 +128,15 @@ export function startRunner(options: RunnerOptions): Runner {
   function begin(id: string, run: NonNullable<PolledOrder['run']>): void {
     const stop = new AbortController()
     const done = execute(id, run, stop.signal)
-      .catch((thrown) => log('runner.report_failed', { run_id: run.run_id, error: errorText(thrown) }))
-      .finally(() => {
+      .catch((thrown) => {
+        log('runner.report_failed', { run_id: run.run_id, error: errorText(thrown) })
+        mustRegister ||= current?.id === id && !isLost(thrown)
+      })
+      .finally(async () => {
         active.delete(run.session_id)
         reporting.delete(run.run_id)
+        if (mustRegister && active.size === 0 && !stopping.signal.aborted)
+          await gateway.leave(id).catch(() => {})
         freePlace()
       })
     active.set(run.session_id, { stop, done })
@@ -140,9 +148,9 @@ export function startRunner(options: RunnerOptions): Runner {
     signal: AbortSignal,
   ): Promise<void> {
     const { run_id } = run
-    await repeatReport(() => gateway.started(id, run_id))
     const session = createSessionLog((events) => repeatReport(() => gateway.events(id, run_id, events)), log)
     try {
+      await repeatReport(() => gateway.started(id, run_id))
       const result = await executeRun(run, options, {
         ...{ signal, run: processes.run, emit: session.add, keep: session.keep },
         onSession: (own) => session.after(() => repeatReport(() => gateway.started(id, run_id, own))),
@@ -158,7 +166,7 @@ export function startRunner(options: RunnerOptions): Runner {
     } catch (thrown) {
       await session.drain()
       if (signal.aborted) await repeatReport(() => gateway.stopped(id, run_id))
-      else {
+      else if (!isLost(thrown)) {
         const timed_out = isHookError(thrown) && thrown.code === 'process.timeout'
         const error = errorText(thrown).slice(0, MAX_ERROR)
         await repeatReport(() => gateway.failed(id, run_id, { error, timed_out }))
@@ -173,7 +181,9 @@ export function startRunner(options: RunnerOptions): Runner {
         await report()
         return
       } catch (thrown) {
-        const isGivenUp = stopping.signal.aborted && attempt >= MAX_ATTEMPTS
+        // What fails inside of the gateway each time is refused too.
+        const isLimited = stopping.signal.aborted || isInternal(thrown)
+        const isGivenUp = isLimited && attempt >= MAX_ATTEMPTS
         if (!isTransient(thrown) || isGivenUp) throw thrown
         await pause(clock, RETRY_MS)
       }
@@ -216,6 +226,15 @@ export function startRunner(options: RunnerOptions): Runner {
 
 function isUnknownRunner(thrown: unknown): boolean {
   return isHookError(thrown) && thrown.code === 'runs.unknown_runner'
+}
+
+/** Whether the gateway says that the run is no longer this runner's: nothing is left to report. */
+function isLost(thrown: unknown): boolean {
+  return isUnknownRunner(thrown) || (isHookError(thrown) && thrown.code === 'gateway.not_found')
+}
+
+function isInternal(thrown: unknown): boolean {
+  return isHookError(thrown) && thrown.code === 'gateway.internal'
 }
 
 const transient: readonly string[] = [

@@ -12,7 +12,7 @@ onEachStore('blueprints', (open) => {
     const definition = { type: 'procedural', zeta: { b: 1, a: ['\0', '\ud800'] }, alpha: null }
     const saved = await at.store.saveBlueprint(tenant, blueprint(definition), undefined, NOON)
     const times = { version: 1, created_at: NOON, updated_at: NOON }
-    expect(saved).toEqual({ tenant_id: tenant, ...blueprint(definition), ...times })
+    expect(saved).toEqual({ tenant_id: tenant, owner: null, ...blueprint(definition), ...times })
     const found = await at.store.findBlueprint(tenant, 'writer')
     expect(found).toEqual(saved)
     expect(JSON.stringify(found?.definition)).toBe(JSON.stringify(definition))

@@ -16,9 +16,15 @@ import {
 export const blueprintOperations = {
   /** Creates or replaces. With `version`, only if the stored one has it (0: only if there is none). Undefined if it does not. */
   saveBlueprint: inTenant(
-    async (tx, tenant: string, { hooks, ...blueprint }: NewBlueprint, version?: number, given?: number) => {
+    async (
+      tx,
+      tenant: string,
+      { hooks, owner = null, ...blueprint }: NewBlueprint,
+      version?: number,
+      given?: number,
+    ) => {
       const now = await tx.time(given)
-      const row = await writeBlueprint(tx, { ...blueprint, tenant_id: tenant }, { version, now })
+      const row = await writeBlueprint(tx, { ...blueprint, owner, tenant_id: tenant }, { version, now })
       if (row !== undefined && hooks !== undefined)
         await replaceHooks(tx, { tenant, name: row.name, hooks, now })
       return row
@@ -42,7 +48,11 @@ export const blueprintOperations = {
 /** `version` is the one to replace; 0 if there must be none, undefined for any. */
 async function writeBlueprint(
   tx: Tx,
-  { tenant_id, name, ...blueprint }: Pick<BlueprintRow, 'tenant_id' | 'name' | 'source' | 'definition'>,
+  {
+    tenant_id,
+    name,
+    ...blueprint
+  }: Pick<BlueprintRow, 'tenant_id' | 'name' | 'source' | 'owner' | 'definition'>,
   { version, now }: { readonly version: number | undefined; readonly now: number },
 ): Promise<BlueprintRow | undefined> {
   const change = { ...blueprint, updated_at: now, version: sql`blueprints.version + 1` }

@@ -213,6 +213,33 @@ onEachStore('states of runs', (open) => {
       expect(repeated).toEqual({ changed: false, run: stopped?.run })
     })
 
+    test('the waiting runs of a session stop, and those that a runner has do not', async () => {
+      const runs = await openRuns(at.store)
+      for (const [status, stops] of [
+        ['pending', true],
+        ['preparing', true],
+        ['claimed', false],
+        ['running', false],
+      ] as const) {
+        const run = await runIn(runs, at.store, status)
+        const stopped = await at.store.stopWaitingRuns(runs.tenant, run.session_id, NOON + 1)
+        expect(stopped).toMatchObject(
+          stops ? [{ run_id: run.run_id, status: 'stopped', completed_at: NOON + 1 }] : [],
+        )
+        expect(await runs.session(run)).toMatchObject(stops ? { status: 'stopped' } : {})
+      }
+    })
+
+    test('a runner that is silent for too long is removed', async () => {
+      const runs = await openRuns(at.store)
+      const { tenant, runner_id } = runs
+      await at.store.keepRunner(tenant, runner_id, 1_000, NOON)
+      await at.store.removeSilentRunners(5_000, NOON + 5_000)
+      expect(await at.store.findRunner(tenant, runner_id, NOON)).toMatchObject({ runner_id })
+      await at.store.removeSilentRunners(5_000, NOON + 5_001)
+      expect(await at.store.findRunner(tenant, runner_id, NOON)).toBeUndefined()
+    })
+
     test('a run that stops before it reported its start stays stopping until it ends', async () => {
       const runs = await openRuns(at.store)
       const { tenant, runner_id } = runs

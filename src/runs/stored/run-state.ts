@@ -88,6 +88,21 @@ export const runStateOperations = {
     timed,
   ),
 
+  /** Stops the runs of a session that no runner has taken yet. Returns those that it stopped. */
+  stopWaitingRuns: inTenant(
+    async (tx, tenant: string, session_id: string, now?: number): Promise<readonly RunRow[]> => {
+      const { rows } = await sql`select * from runs where tenant_id = ${tenant} and session_id = ${session_id}
+        and status in ('pending', 'preparing') ${tx.db.dialect === 'postgres' ? sql`for update` : sql``}`.execute(
+        tx.trx,
+      )
+      const stopped: RunRow[] = []
+      for (const row of readRows<typeof runs, WholeRun>(tx, runs, rows))
+        stopped.push((await recordEnd(tx, row, { status: 'stopped' }, now)).run)
+      return stopped
+    },
+    timed,
+  ),
+
   /**
    * Takes ended runs of all tenants whose finish was not confirmed, oldest first, for ten seconds: two nodes do not
    * finish the same run at the same time. The node that ended a run has the first ten. A callback that waits for its parent

@@ -46,6 +46,8 @@ export const blueprints = table(
     name: text(),
     /** `file` rows follow `agent.json` files and cannot be changed over the API. */
     source: checked(oneOf(['stored', 'file'])),
+    /** The gateway whose file it is; null for `stored`. */
+    owner: nullable(text()),
     /** The blueprint as it was saved, unknown keys included. */
     definition: jsonText<Content>(),
     version: number(),
@@ -60,6 +62,8 @@ export type BlueprintRow = RowOf<typeof blueprints>
 export type BlueprintHook = Omit<NewHook, 'tenant_id' | 'source' | 'scope' | 'agent_ids'>
 
 export interface NewBlueprint extends Pick<BlueprintRow, 'name' | 'source' | 'definition'> {
+  /** null if omitted. */
+  readonly owner?: BlueprintRow['owner']
   /** Replaces the stored hooks of the blueprint, in the same transaction. A hook keeps its id if it is given again. */
   readonly hooks?: readonly BlueprintHook[]
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import { inTenant, operation, type Tx, timed } from '../../database/operation.ts'
+import { inSystem, inTenant, operation, type Tx, timed } from '../../database/operation.ts'
 import { find, insert, listRows, removeRow, update } from '../../database/rows.ts'
 import { offerKeys } from './demand-keys.ts'
 import { readRun } from './run-row.ts'
@@ -69,6 +69,14 @@ export const runnerOperations = {
   removeRunner: inTenant(async (tx, tenant: string, runner_id: string, now?: number) => {
     await endLeases(tx, { tenant_id: tenant, runner_id }, now)
     return removeRow(tx, runners, { tenant_id: tenant, runner_id })
+  }, timed),
+
+  /** Removes the runners of all tenants that are silent for so long. Their leases have ended. Returns how many. */
+  removeSilentRunners: inSystem(async (tx, silent_ms: number, now?: number) => {
+    const before = (await tx.time(now)) - silent_ms
+    const { rows } =
+      await sql`delete from runners where last_seen_at < ${before} returning runner_id`.execute(tx.trx)
+    return rows.length
   }, timed),
 
   /** The sessions of a runner whose runs are `stopping`. */

@@ -1,4 +1,3 @@
-import { runScriptFile } from '../commands/interpreters.ts'
 import { optionValues, sliceField } from '../commands/parse-options.ts'
 import type { ProgramCall } from '../commands/program-call.ts'
 import { childState, joinWords } from '../commands/run-code.ts'

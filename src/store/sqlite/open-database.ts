@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
 import { sqliteDialect, sqliteSchema } from '../../database/sqlite/sqlite-dialect.ts'
-import { extendedResultCode, sqliteStoreError } from '../../database/sqlite/sqlite-error.ts'
+import { extendedResultCode, isBusy, sqliteStoreError } from '../../database/sqlite/sqlite-error.ts'
 import { assertWalPresent, ensurePrivateFile, writeWalMarker } from '../../database/sqlite/wal-marker.ts'
 import { errorText, isHookError } from '../../engine/core/errors/error.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
@@ -11,7 +11,6 @@ import { assertKnownSteps, migrate } from '../migrate.ts'
 
 const BUSY_MS = 5_000
 const BUSY_RETRY_MS = 10
-const SQLITE_BUSY = 5
 /** The check reads every page. In larger files, damage shows when it is read. */
 const MAX_CHECKED_BYTES = 8 * 1024 * 1024
 const CACHE_KIB = 16_384
@@ -40,6 +39,8 @@ export async function openDatabase(
     const kysely = new Kysely<Tables>({ dialect: sqliteDialect(database) })
     await migrate(kysely, sqliteSchema, { ran, afterStatement })
     writeWalMarker(file)
+    // From here on `waitWhileBusy` waits for other processes: SQLite would hold the thread, and every read with it.
+    database.exec('pragma busy_timeout = 0')
     return { database, kysely }
   } catch (error) {
     if (database?.isOpen) database.close()
@@ -83,8 +84,7 @@ function changeJournalMode(database: DatabaseSync): void {
       database.exec('pragma journal_mode = wal')
       return
     } catch (error) {
-      const isBusy = ((extendedResultCode(error) ?? 0) & 0xff) === SQLITE_BUSY
-      if (!isBusy || systemClock.elapsed() > until) throw error
+      if (!isBusy(error) || systemClock.elapsed() > until) throw error
       Atomics.wait(pause, 0, 0, BUSY_RETRY_MS)
     }
   }

@@ -3,6 +3,7 @@ import type { SqlDatabase } from '../../database/sql-database.ts'
 import { createMutex, type Mutex } from '../../database/sqlite/mutex.ts'
 import { sqliteCodec } from '../../database/sqlite/sqlite-dialect.ts'
 import { sqliteStoreError } from '../../database/sqlite/sqlite-error.ts'
+import { waitWhileBusy } from '../../database/sqlite/wait-while-busy.ts'
 import { removeWalMarker } from '../../database/sqlite/wal-marker.ts'
 import type { Log } from '../../engine/core/records/sink.ts'
 import { loadSecrets } from '../key-uses.ts'
@@ -54,12 +55,12 @@ export async function openWorkerStore({ file, keyring }: WorkerStart, log: Log):
 }
 
 function lockedTransactions(kysely: Kysely<Tables>, mutex: Mutex): SqlDatabase['system'] {
-  return (work) =>
-    mutex.run(async () => {
-      try {
-        return await kysely.transaction().execute(work)
-      } catch (error) {
-        throw sqliteStoreError(error)
-      }
-    })
+  return async (work) => {
+    try {
+      // Only `begin immediate` fails because of a lock, before the work.
+      return await waitWhileBusy(() => mutex.run(() => kysely.transaction().execute(work)))
+    } catch (error) {
+      throw sqliteStoreError(error)
+    }
+  }
 }

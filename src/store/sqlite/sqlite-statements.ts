@@ -7,6 +7,7 @@ import type { Mutex } from '../../database/sqlite/mutex.ts'
 import { numberColumn, prepareTransaction, textColumn } from '../../database/sqlite/prepared-statement.ts'
 import { sqliteCodec } from '../../database/sqlite/sqlite-dialect.ts'
 import { sqliteStoreError } from '../../database/sqlite/sqlite-error.ts'
+import { waitWhileBusy } from '../../database/sqlite/wait-while-busy.ts'
 import { prepareDeliveryClaims } from '../../deliveries/sqlite-delivery-claims.ts'
 import type { GuardRequest } from '../../engine/core/guard-state.ts'
 import { systemClock } from '../../engine/core/values/clock.ts'
@@ -29,7 +30,7 @@ export function prepareStatements(database: DatabaseSync, secrets: Secrets, mute
     <Args extends readonly unknown[], Result>(run: (...args: Args) => Result) =>
     async (...args: Args): Promise<Result> => {
       try {
-        return await mutex.runSync(() => run(...args))
+        return await waitWhileBusy(() => mutex.runSync(() => run(...args)))
       } catch (error) {
         throw sqliteStoreError(error)
       }

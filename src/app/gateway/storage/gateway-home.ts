@@ -14,6 +14,8 @@ export interface GatewayHome {
   readonly config: string
   readonly keys: string
   readonly token: string
+  /** Holds a random id, which marks what belongs to this gateway in a shared database. */
+  readonly id: string
   readonly lock: string
   /** Holds the URL of the gateway while it runs. */
   readonly address: string
@@ -29,6 +31,7 @@ export function gatewayHome(env: Readonly<Record<string, string | undefined>>): 
     config: join(folder, 'config.yaml'),
     keys: join(folder, 'encryption-keys'),
     token: join(folder, 'admin-token'),
+    id: join(folder, 'gateway-id'),
     lock: join(folder, 'lock.db'),
     address: join(folder, 'address'),
     spool: join(folder, 'spool'),

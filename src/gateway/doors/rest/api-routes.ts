@@ -9,7 +9,7 @@ import { serverError } from '../../../engine/core/errors/server-errors.ts'
 import type { Log } from '../../../engine/core/records/sink.ts'
 import { isRecord } from '../../../engine/core/schema/check.ts'
 import { readSchema } from '../../../engine/core/schema/schema.ts'
-import type { Method } from '../../../methods/method.ts'
+import type { Method, OriginalRoute } from '../../../methods/method.ts'
 import { parseJsonBytes } from '../../../safe/json.ts'
 import { callMethod, requireMethod } from '../call-method.ts'
 import type { Door } from '../door.ts'
@@ -48,21 +48,25 @@ export function apiRoutes({ door: { parts, methods }, admission, streams }: ApiR
     const context = { caller, parts, signal: disconnectSignal(c), address: addressOf(c) }
     return jsonResponse(await callMethod(row, await readJsonBody(c), context))
   })
-  for (const row of methods.values()) {
+  for (const row of methods.values()) for (const route of routesOf(row)) addRoute(row, route)
+  return app
+
+  function addRoute(row: Method, { path, params: fixed, answer: shape }: OriginalRoute<unknown>): void {
     const readParams = paramsReader(row)
     const answer = async (c: ApiContext, params: Record<string, unknown>, admitted: AdmittedCaller) => {
       if (row.kind === 'subscription')
         return streams.open(row, params, { admitted, lastEventId: c.req.header('last-event-id') })
       const { caller } = admitted
       const context = { caller, parts, signal: disconnectSignal(c), address: addressOf(c) }
-      return resultResponse(row, await callMethod(row, params, context))
+      const result = await callMethod(row, params, context)
+      return resultResponse(row, shape === undefined ? result : shape(result))
     }
-    app.on(row.rest.verb, row.rest.path, async (c) => {
+    app.on(row.rest.verb, path, async (c) => {
       const admitted = await admission.admit(c.env.incoming)
       if (row.rest.changes && isSessionKey(admitted.key))
         throw serverError('auth.origin', `${row.name} needs a token: a browser session cannot call it by GET`)
-      const params = await readParams(c)
-      if (!isCoordinatorRoute(row)) return answer(c, params, admitted)
+      const params = { ...fixed, ...(await readParams(c)) }
+      if (!isCoordinatorRoute(path)) return answer(c, params, admitted)
       return answer(c, params, admitted).catch((thrown: unknown) => {
         const isUnreadable = readSchema(row.params, params).problems.length > 0
         c.set('shapeError', (reply) => coordinatorReply(reply, thrown, isUnreadable))
@@ -70,7 +74,11 @@ export function apiRoutes({ door: { parts, methods }, admission, streams }: ApiR
       })
     })
   }
-  return app
+}
+
+/** The route of a method, and that of the original coordinator if it has one. */
+function routesOf({ rest: { path, original } }: Method): readonly OriginalRoute<unknown>[] {
+  return original === undefined ? [{ path }] : [{ path }, original]
 }
 
 /** Aborted when the client closes the connection before its response. */

@@ -1,14 +1,13 @@
 import { isHookError } from '../../../engine/core/errors/error.ts'
-import type { Method } from '../../../methods/method.ts'
+import { isRecord } from '../../../engine/core/schema/check.ts'
 import { validationErrorsOf } from '../../../runs/create-run.ts'
-import { duplicateRunnerOf } from '../../../runs/methods/runner-methods.ts'
 import type { ErrorReply } from '../http/error-reply.ts'
 
 /**
  * The routes of the original coordinator (`/agents`, `/runs`, `/runner`, `/sessions`) keep its errors too: clients of it read
  * `detail`, and expect 422 for a request whose fields cannot be read.
  */
-export function isCoordinatorRoute({ rest: { path } }: Method): boolean {
+export function isCoordinatorRoute(path: string): boolean {
   return !path.startsWith('/v1/')
 }
 
@@ -22,10 +21,11 @@ export function coordinatorReply(
   return { status: isInvalid ? 422 : status, body: { error: body, detail: detailOf(thrown, body.message) } }
 }
 
-function detailOf(thrown: unknown, message: string): string | object {
+/** An error whose detail is not its message has the detail in its cause. */
+function detailOf(thrown: unknown, message: string): unknown {
   const validation_errors = validationErrorsOf(thrown)
   if (validation_errors !== undefined)
     return { error: 'parameter_validation_failed', message, validation_errors }
-  const runner_id = duplicateRunnerOf(thrown)
-  return runner_id === undefined ? message : { error: 'duplicate_runner', message, runner_id }
+  const cause = isHookError(thrown) ? thrown.cause : undefined
+  return isRecord(cause) && 'detail' in cause ? cause.detail : message
 }

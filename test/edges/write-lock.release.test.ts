@@ -1,0 +1,3 @@
+import { writeLock } from './write-lock.fixture.ts'
+
+writeLock(30_000)
