@@ -84,6 +84,13 @@ export function inSystemOf<Result>(call: OperationCall, work: (tx: Tx) => Promis
   return call.db.system((trx) => work(transactionOf(call, trx)))
 }
 
+/** One transaction across tenants that only reads, so that it waits for no writer. */
+export function reading<Args extends readonly unknown[], Result>(
+  work: Work<Args, Result>,
+): Operation<Args, Result> {
+  return operation({}, (call, ...args) => call.db.reading((trx) => work(transactionOf(call, trx), ...args)))
+}
+
 function transactionOf({ db, sentAt }: OperationCall, trx: QueryBuilder): Tx {
   return {
     db,

@@ -27,6 +27,8 @@ export interface SqlDatabase {
   tenant<T>(tenantId: string, work: (trx: QueryBuilder) => Promise<T>): Promise<T>
   /** Runs one transaction across tenants: token lookup, snapshots, deliveries, recording, retention, verification. */
   system<T>(work: (trx: QueryBuilder) => Promise<T>): Promise<T>
+  /** The same for work that only reads: it waits for no writer. */
+  reading<T>(work: (trx: QueryBuilder) => Promise<T>): Promise<T>
 }
 
 /** How a dialect writes values and the expressions that it has for times. */

@@ -1,7 +1,14 @@
 import { sql } from 'kysely'
 import { MASTER_TENANT, type TenantRow, type TokenRow, tenants, tokens } from '../access/tenant-tables.ts'
 import { isUuid } from '../database/column-values.ts'
-import { afterWholeJournal, inSystem, inSystemOf, inTenant, operation } from '../database/operation.ts'
+import {
+  afterWholeJournal,
+  inSystem,
+  inSystemOf,
+  inTenant,
+  operation,
+  reading,
+} from '../database/operation.ts'
 import { find, insert, listRows, removeRow } from '../database/rows.ts'
 import type { Table } from '../database/table.ts'
 import { bumpDefinitionVersions } from '../stored-hooks/hook-operations.ts'
@@ -54,7 +61,7 @@ export const tenantOperations = {
   }),
 
   /** Finds a token of any tenant by its hash. The caller checks whether it has expired. */
-  findToken: inSystem((tx, hash: Uint8Array) => find(tx, tokens, { hash })),
+  findToken: reading((tx, hash: Uint8Array) => find(tx, tokens, { hash })),
 
   listTokens: inTenant((tx, tenant: string) =>
     listRows(tx, tokens, { tenant_id: tenant }, ['created_at', 'id']),

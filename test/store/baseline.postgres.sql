@@ -39,7 +39,7 @@ create table providers (
 
 create table settings (
   tenant_id uuid primary key references tenants (id) on delete cascade,
-  value jsonb not null,
+  value text not null,
   updated_at bigint not null
 );
 
@@ -460,6 +460,7 @@ create table blueprints (
   tenant_id uuid not null references tenants (id) on delete cascade,
   name text not null,
   source text not null check (source in ('stored', 'file')),
+  owner text,
   definition text not null,
   version bigint not null,
   created_at bigint not null,

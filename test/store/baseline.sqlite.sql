@@ -445,6 +445,7 @@ create table blueprints (
   tenant_id text not null references tenants (id) on delete cascade,
   name text not null,
   source text not null check (source in ('stored', 'file')),
+  owner text,
   definition text not null,
   version integer not null,
   created_at integer not null,

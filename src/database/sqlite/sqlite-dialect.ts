@@ -43,7 +43,7 @@ function sqliteDriver(database: DatabaseSync): Driver {
     init: async () => {},
     acquireConnection: async () => connection,
     // Takes the write lock at once: a transaction that upgrades later cannot wait for it.
-    beginTransaction: () => run('begin immediate'),
+    beginTransaction: (_, { accessMode }) => run(accessMode === 'read only' ? 'begin' : 'begin immediate'),
     commitTransaction: () => run('commit'),
     // After some failures SQLite has already rolled back.
     rollbackTransaction: async () => {

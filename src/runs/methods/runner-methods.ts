@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { isHookError } from '../../engine/core/errors/error.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
 import { checked, looseObject, numeric, shortList } from '../../engine/core/schema/more-schemas.ts'
 import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'

@@ -92,6 +92,7 @@ function createPostgresDatabase(
     tenant: (tenantId, work) =>
       retryOnConflict(() => pools.app.tenantTransaction(tenantId, (client) => work(queryBuilderOn(client)))),
     system: crossTenant(pools.system),
+    reading: crossTenant(pools.system),
   }
 }
 

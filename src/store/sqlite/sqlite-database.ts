@@ -32,6 +32,10 @@ export async function openWorkerStore({ file, keyring }: WorkerStart, log: Log):
       // Statements filter by tenant; SQLite has no row-level security.
       tenant: (_tenant, work) => system(work),
       system,
+      reading: (work) =>
+        mutex
+          .run(() => kysely.transaction().setAccessMode('read only').execute(work))
+          .catch(rethrowAsStoreError),
     },
     counted,
   )
@@ -52,6 +56,10 @@ export async function openWorkerStore({ file, keyring }: WorkerStart, log: Log):
       return perform(name, args, sentAt)
     },
   }
+}
+
+function rethrowAsStoreError(error: unknown): never {
+  throw sqliteStoreError(error)
 }
 
 function lockedTransactions(kysely: Kysely<Tables>, mutex: Mutex): SqlDatabase['system'] {

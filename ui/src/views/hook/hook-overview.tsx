@@ -17,7 +17,7 @@ const printedText = {
 } as const
 
 /** What becomes of text that is no answer, for the handlers that read what another program prints. */
-function printedFact({ handler_type, answer }: StoredHook): readonly (readonly [string, string])[] {
+function printedFact({ handler_type, answer }: ShownHook): readonly (readonly [string, string])[] {
   const reads = handler_type === 'command' || handler_type === 'http'
   return reads ? [['Text that it prints', printedText[answer ?? 'strict']]] : []
 }
