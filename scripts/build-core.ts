@@ -18,8 +18,8 @@ const entries = Object.values(doors).map((door) => `${door}.ts`)
 const loadedByPath = [
   'engine/dispatch/watchdog.ts',
   'engine/match/cel/condition.ts',
-  'engine/match/command-condition.ts',
-  'engine/match/except-effects.ts',
+  'engine/match/effects/command-condition.ts',
+  'engine/match/effects/except-effects.ts',
 ]
 
 rmSync(folder, { recursive: true, force: true })

@@ -13,7 +13,7 @@ import {
   type NewDelivery,
 } from './delivery-table.ts'
 
-interface Held {
+export interface Held {
   readonly id: string
   readonly lease: string
 }

@@ -78,7 +78,7 @@ export const resealOperations = {
   }, afterWholeJournal),
 }
 
-interface Resealed {
+export interface Resealed {
   readonly cell: SealedCell
   readonly sealed: string
 }

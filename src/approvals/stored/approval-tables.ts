@@ -28,7 +28,7 @@ export interface ApprovalVote {
 export const APPROVAL_HINT_CHANNEL = 'hookhelm_approvals'
 
 /** What the call does, why a person is asked, and the final arguments. */
-interface ApprovalContent {
+export interface ApprovalContent {
   /** In one line. */
   readonly what: string | null
   readonly reason: string
@@ -37,7 +37,7 @@ interface ApprovalContent {
 }
 
 /** The votes, and the input that a person wrote in place of that of the call. */
-interface ApprovalAnswers {
+export interface ApprovalAnswers {
   readonly votes: readonly ApprovalVote[]
   readonly edited: unknown
 }

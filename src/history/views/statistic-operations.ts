@@ -64,7 +64,7 @@ export const statisticOperations = {
   ),
 }
 
-interface Span {
+export interface Span {
   readonly since: number
   readonly until: number
   readonly step: number

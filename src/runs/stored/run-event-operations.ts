@@ -8,7 +8,7 @@ import { type NewRunEvent, type RunEventRow, runEventPositions, runEventRows } f
 /** Rows per statement, well below the number of parameters that a statement may have. */
 const INSERT_ROWS = 200
 
-interface EventPage {
+export interface EventPage {
   readonly after?: string
   readonly limit: number
 }

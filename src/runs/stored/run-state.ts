@@ -16,7 +16,7 @@ import {
 
 const NO_RUNNER = 'No matching runner available within timeout'
 
-interface PreparationEnd {
+export interface PreparationEnd {
   readonly lease: string
   readonly parameters?: Readonly<Record<string, unknown>>
   readonly now?: number
