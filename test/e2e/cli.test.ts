@@ -105,7 +105,7 @@ describe('the first five minutes', () => {
     const { stdout } = await hookhelm(['list'])
     expect(stdout).toMatch(/^No gateway is running/)
     expect(stdout).toMatch(
-      /pre_tool_use \(gate\)\n {2}1\. {2}no-force-push +answer +Bash\(git push --force\*\) +\.hookhelm\/hooks\.yaml:7/,
+      /pre_tool_use \(gate\)\n {2}1\. {2}no-force-push +answer +Bash: git push --force\* +\.hookhelm\/hooks\.yaml:7/,
     )
     expect(stdout).toMatch(/in force +\.hookhelm\/hooks\.yaml +3 hooks in force/)
     const data = JSON.parse((await hookhelm(['list', '--json', 'PostToolUse'])).stdout)

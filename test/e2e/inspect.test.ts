@@ -36,14 +36,14 @@ describe('hookhelm list', () => {
     expect(first).toBe(`In force in the gateway at ${url}:`)
     expect(heading).toBe('pre_tool_use (gate)')
     expect(rows.slice(0, 8).map((row) => row.trim().replaceAll(/ {2,}/g, ' | '))).toEqual([
-      '1. | stored first | script | always | stored, tenant | priority 5',
-      '2. | only watched | script | always | stored, tenant | shadow: its answer is recorded and not applied',
-      `3. | mine | script | always | ${join(home, 'hooks.yaml')}:2`,
-      '4. | no-force-push | answer | Bash(git push --force*) | .hookhelm/hooks.yaml:7',
-      '5. | no-secrets | answer | {"names":["Write(*.env)","!Write(**)"]} | .hookhelm/hooks.yaml:17',
-      '- | for codex | script | always | stored, agent | only for codex',
+      '1. | stored first | script | everything | stored, tenant | priority 5',
+      '2. | only watched | script | everything | stored, tenant | shadow: its answer is recorded and not applied',
+      `3. | mine | script | everything | ${join(home, 'hooks.yaml')}:2`,
+      '4. | no-force-push | answer | Bash: git push --force* | .hookhelm/hooks.yaml:7',
+      '5. | no-secrets | answer | writes *.env by name | .hookhelm/hooks.yaml:17',
+      '- | for codex | script | everything | stored, agent | only for codex',
       expect.stringMatching(/^- \| pii-redactor \| script .*switched off/),
-      '- | switched off | script | always | stored, tenant | switched off',
+      '- | switched off | script | everything | stored, tenant | switched off',
     ])
     expect(stdout).not.toMatch(uuid)
     expect(stdout).toMatch(/in force +\.hookhelm\/hooks\.yaml +3 hooks in force/)

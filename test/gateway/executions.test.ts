@@ -51,7 +51,8 @@ describe('what a row holds', () => {
         handler_type: 'command',
         matcher: '^exec$',
         if_expr: 'size(tool_input.cmd) > 1',
-        config: { command: 'printf 0123456789' },
+        name: 'prints',
+        config: { command: `echo 0123456789 >&2; printf '{}        '` },
       },
       exec('ls'),
       { envelope },
@@ -143,7 +144,7 @@ describe('errors in rows', () => {
     expect(row.error).not.toContain('bob@example.com')
     expect(row).not.toHaveProperty('error_detail')
     const { body } = await gateway().call('GET', `/v1/events/${eventId}/executions/${row.id}`)
-    expect(body.execution).toMatchObject({ ...row, hook_id: null })
+    expect(body.execution).toMatchObject({ ...row, hook_id: null, hook_name: null })
     expect(body.execution.error_detail).toContain(`mail bob@example.com, ${'x'.repeat(400)} the end`)
     expect(body.execution.error_detail).toContain('the root of it')
   })
@@ -233,6 +234,7 @@ describe('rows of hooks that did not decide', () => {
     const { body } = await gateway().call('GET', `/v1/events/${other.eventId}/explain`)
     expect(body.trace.hooks).toContainEqual({
       hook: hookId,
+      name: 'pre_tool_use: function',
       matched: false,
       because: 'if_expr is false',
       executions: [],
@@ -249,7 +251,7 @@ describe('rows of hooks that did not decide', () => {
   test('GC-107 4.9 #133 the rows of a hook that is deleted stay, without its id', async () => {
     const { row, eventId } = await rowsAfter({ handler_type: 'function', config: { name: 'pass' } })
     const { body } = await gateway().call('GET', `/v1/executions?eventId=${eventId}`)
-    expect(body.executions).toContainEqual({ ...row, hook_id: null })
+    expect(body.executions).toContainEqual({ ...row, hook_id: null, hook_name: null })
     expect((await gateway().call('POST', '/v1/audit/verify', {})).body).toMatchObject({ ok: true })
   })
 })

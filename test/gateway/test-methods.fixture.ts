@@ -5,6 +5,7 @@ import type { Caller } from '../../src/access/caller.ts'
 import { createApprovals } from '../../src/approvals/approvals.ts'
 import type { Handler } from '../../src/engine/core/handler.ts'
 import type { Edition } from '../../src/engine/core/values/edition.ts'
+import { createHooks } from '../../src/engine/dispatch/hooks.ts'
 import { callMethod } from '../../src/gateway/doors/call-method.ts'
 import { findMethod, type Methods } from '../../src/gateway/methods.ts'
 import { commandHandler } from '../../src/handlers/command/command.ts'
@@ -23,6 +24,7 @@ import { analyzeShell } from '../../src/shell/analyze-shell.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createNodeChanges } from '../../src/stored-hooks/snapshots/node-changes.ts'
+import { createSnapshots } from '../../src/stored-hooks/snapshots/snapshots.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
 
 export const ACME = '11111111-1111-4111-8111-111111111111'
@@ -76,10 +78,11 @@ export async function openTestMethods({
   const prompt = promptHandler.create({ models: { find: () => Promise.reject(new Error('no model')) } })
   const handlers: readonly Handler[] = [command, http, script, prompt]
   const changed: string[] = []
+  const settings = await cacheSettings(store, {})
   const parts: MethodParts = {
     store,
     secrets,
-    settings: await cacheSettings(store, {}),
+    settings,
     edition,
     defaultTenant: ACME,
     handlers,
@@ -89,7 +92,11 @@ export async function openTestMethods({
     changed: async (tenant) => {
       changed.push(tenant)
     },
-    hooksInForce: async () => ({ snapshot: undefined, problem: '', files: [] }),
+    // Loaded for each call: nobody tells these methods that a definition changed.
+    async hooksInForce(tenant) {
+      const snapshots = createSnapshots({ store, settings, makeHooks: () => createHooks({ handlers }) })
+      return { snapshot: await snapshots.of(tenant), problem: '', files: [] }
+    },
     hookFolders: () => [],
     forgetTokens: () => changed.push('tokens'),
     onRecorded: () => () => {},

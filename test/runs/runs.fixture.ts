@@ -168,7 +168,7 @@ export function runsOf(gateway: Pick<Running, 'call'>) {
     run: async (id: string) => (await ok('GET', `/runs/${id}`)).run,
     events: async (session: string): Promise<Answer['body'][]> =>
       (await ok('GET', `/sessions/${session}/events?limit=200`)).events,
-    result: (session: string) => ok('GET', `/sessions/${session}/result`),
+    result: (session: string) => ok('GET', `/v1/run-sessions/${session}/result`),
   }
 }
 

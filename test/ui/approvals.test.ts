@@ -325,7 +325,8 @@ test('an administrator adds a route in the form, and it is in force', async () =
   )
   const { body } = await gateway().call('GET', '/v1/settings')
   expect(body.settings.approval_routes.value).toEqual([
-    { name: 'ops chat', after_minutes: 5, to: { type: 'slack', url: 'https://chat.example/hook' } },
+    // An address of a chat is a secret, which nobody reads again.
+    { name: 'ops chat', after_minutes: 5, to: { type: 'slack', url: '********' } },
   ])
   await gateway().call('PATCH', '/v1/settings', { settings: { approval_routes: null } })
 })

@@ -166,7 +166,7 @@ test('text that looks like HTML is text', async () => {
   const drawer = page.getByRole('complementary', { name: 'Event' })
   await drawer.getByText('Allowed').first().waitFor()
   // A character that reverses what follows is written out: the text reads as it runs.
-  expect(await drawer.getByRole('heading', { level: 1 }).textContent()).toContain('\\u202egnp.exe')
+  expect(await drawer.getByRole('heading', { level: 1 }).textContent()).toContain('\\u{202e}gnp.exe')
   expect(await page.evaluate('window.hacked')).toBeUndefined()
   expect(complaints).toEqual([])
 })

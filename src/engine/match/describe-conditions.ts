@@ -78,8 +78,10 @@ function namesText(names: readonly string[]): string {
 /** Places of an effect. Everywhere but in the folder of the agent has words of its own. */
 function placesText(wanted: readonly string[], excepted: readonly string[] = []): string {
   const isOutside = wanted.includes('/*') && excepted.includes('./*')
-  const others = excepted.filter((place) => !isOutside || !/^\.(?:\/\*)?$/.test(place))
-  const places = isOutside ? 'outside of the project' : shorten(wanted)
+  const others = excepted.filter((place) => place !== '**' && (!isOutside || !/^\.(?:\/\*)?$/.test(place)))
+  // `!Write(**)` leaves out what a pattern on the shell line only may mean.
+  const byName = excepted.includes('**') ? ' by name' : ''
+  const places = isOutside ? 'outside of the project' : shorten(wanted) + byName
   return others.length === 0 ? places : `${places} (except ${shorten(others)})`
 }
 

@@ -28,7 +28,8 @@ export function readHooksInForce(
     if (!usesHookFiles(tenant, edition))
       return { snapshot: await snapshots.of(tenant), problem: '', files: [] }
     const cwd = realFolder(given)
-    const folders = findHookFolders({ cwd, env, repositories: trust.repositories() }).filter(
+    const repositories = readOrNone(trust.repositories)
+    const folders = findHookFolders({ cwd, env, repositories }).filter(
       ({ level }) => level !== 'repository' || given !== undefined,
     )
     const isListed = ({ folder }: HookFileStatus) => folders.some((each) => each.folder === folder)
@@ -48,8 +49,8 @@ export function readHooksInForce(
     hookFolders(tenant) {
       if (!usesHookFiles(tenant, edition)) return []
       const worked = snapshots.folders(tenant).flatMap(({ cwd, start }) => [cwd, start])
-      const trusted = trust.paths().map((path) => dirname(dirname(path)))
-      const repositories = trust.repositories()
+      const trusted = readOrNone(trust.paths).map((path) => dirname(dirname(path)))
+      const repositories = readOrNone(trust.repositories)
       return [
         ...new Set(
           [...new Set([...trusted, ...worked])].flatMap((cwd) => {
@@ -59,6 +60,15 @@ export function readHooksInForce(
         ),
       ].map(dirname)
     },
+  }
+}
+
+/** A trust store that cannot be read must not hide the hooks that are in force; its state is reported with the files. */
+function readOrNone(read: () => string[]): string[] {
+  try {
+    return read()
+  } catch {
+    return []
   }
 }
 
