@@ -131,6 +131,7 @@ const edges = {
       'agents/plugin/gateway-connection',
       'client/http',
       'client/line-socket',
+      'client/proven-connection',
       'client/subscribe',
       ...['bad-receiver', 'misbehaviours', 'fake-dns', 'fake-model'].map((name) => `testing/${name}`),
     ],

@@ -12,7 +12,7 @@ const onlyHere: readonly OnlyHere[] = [
   {
     what: 'time and timers',
     pattern:
-      /\bDate\.now\(|\bperformance\.now\(|\bset(?:Timeout|Interval|Immediate)\(|\bnew Date\(|\bAbortSignal\.timeout\(|\bprocess\.hrtime\b/,
+      /\bDate\.now\(|\bperformance\.now\(|(?<!\.)\bset(?:Timeout|Interval|Immediate)\(|\bnew Date\(|\bAbortSignal\.timeout\(|\bprocess\.hrtime\b/,
     allowed: {
       'src/engine/core/values/clock.ts': 'it is the clock',
       'src/testing/fake-clock.ts': 'it lets the real event loop turn between two moments',

@@ -4,7 +4,7 @@ import { type Catalogue, catalogue } from '../engine/events/catalogue.ts'
 import { createNameResolver } from '../engine/events/event-names.ts'
 import type { HookDefinition } from '../engine/hook-definition.ts'
 import { compileMatcher } from '../engine/match/matcher.ts'
-import { answerInFiles, textNote } from '../handlers/answer-mode.ts'
+import { answerInFiles, textNote } from '../hook-files/answer-mode.ts'
 import type { AgentAdapter, Effect, NativeEvent } from './agent-adapter.ts'
 
 /** An agent and those of its events that reach Hookhelm. */

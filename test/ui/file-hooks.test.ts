@@ -113,6 +113,7 @@ test('every hook in force is listed with its place and its conditions in words, 
 
 /** The text of the page without data that is shown as it is stored. */
 async function proseOf(page: Page): Promise<string> {
-  const data = await page.locator('main pre').allInnerTexts()
-  return data.reduce((text, part) => text.replace(part, ''), await page.locator('main').innerText())
+  const data = await page.locator('main pre').allTextContents()
+  const text = (await page.locator('main').textContent()) ?? ''
+  return data.reduce((left, part) => left.replace(part, ''), text)
 }

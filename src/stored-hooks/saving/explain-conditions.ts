@@ -6,7 +6,7 @@ import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import { type ConditionTerm, evaluateTerms } from '../../engine/match/cel/condition-terms.ts'
 import type { MatchInput } from '../../engine/match/match-part.ts'
-import { textNote } from '../../handlers/answer-mode.ts'
+import { textNote } from '../../hook-files/answer-mode.ts'
 import { redact } from '../../safe/secrets/redact.ts'
 import { isCatalogueName } from './effective-hooks.ts'
 
