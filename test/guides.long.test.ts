@@ -32,7 +32,8 @@ describe('all guides of CONTRIBUTING.md together', () => {
       // @ts-expect-error: there is no such scope
       await createClient({}).call('hooks.count', { scope: 'everybody' })`,
     )
-    expect(await scratch.typeErrors(['src', '*.ts'])).toBe('')
+    const errors = await Promise.all([scratch.typeErrors(['src', '*.ts']), scratch.typeErrorsOfUi()])
+    expect(errors).toEqual(['', ''])
   })
 
   test('are in the generated docs and JSON Schema', async () => {

@@ -13,11 +13,32 @@ const readme = readFileSync('README.md', 'utf8')
 /** The files that each guide changes: the goal is as few as possible. */
 const guides = {
   'Add an event': ['src/engine/events/workspace.ts'],
+  'Add a hook field': [
+    'src/engine/core/hook.ts',
+    'src/engine/match/describe-conditions.ts',
+    'src/engine/match/event-conditions.ts',
+    'src/engine/match/matcher.ts',
+  ],
   'Add a guard': ['src/engine/guard/guards.ts', 'src/engine/guard/session-cooldown.ts'],
   'Add a handler': ['src/handlers/deny.ts', 'src/handlers/handlers.ts'],
   'Add a method': ['src/cli/commands.ts', 'src/stored-hooks/hook-methods.ts'],
+  'Add a stored thing': [
+    'src/cli/commands.ts',
+    'src/gateway/methods.ts',
+    'src/store/operations.ts',
+    'src/store/tables.ts',
+    'src/teams/bookmark-methods.ts',
+    'src/teams/bookmark-operations.ts',
+    'src/teams/bookmark-table.ts',
+  ],
   'Add a command': ['src/cli/commands.ts', 'src/cli/describe.ts'],
   'Add a shell program': ['src/shell/programs/databases.ts', 'test/shell/cases/network.yaml'],
+  'Add a pack': ['packs/database-dumps.yaml', 'test/packs/cases/database-dumps.yaml'],
+  'Add a view': [
+    'ui/src/frame/navigation.ts',
+    'ui/src/router.tsx',
+    'ui/src/views/deliveries/deliveries-page.tsx',
+  ],
   'Add an agent': [
     'src/agents/acme-cli/profile.ts',
     'src/agents/table.ts',
@@ -69,6 +90,32 @@ describe.concurrent('each guide of CONTRIBUTING.md', () => {
       { branch: 'fix-1', into: 'next' },
     ]
     expect(await dispatch(scratch, hook, payloads)).toEqual(['block not today', 'allow'])
+  })
+
+  test('Add a hook field: hook files and stored hooks may use it, and lists say it in words', async () => {
+    const scratch = copyWith('Add a hook field')
+    const hook = { event: 'pre_tool_use', in_runs: true, ...blocking }
+    expect(await problemsOf(scratch, hook)).toEqual([])
+    expect(await problemsOf(scratch, { ...hook, in_runs: 'yes' })).toEqual([
+      expect.stringContaining('in_runs'),
+    ])
+    const command = ['list', '--json', 'pre_tool_use']
+    const { stored, decisions, printed } = await throughGateway(scratch, { hook, sessions: ['a'], command })
+    expect(stored).toMatchObject({ in_runs: true })
+    expect(decisions).toEqual(['allow'])
+    expect(JSON.parse(printed).hooks).toContainEqual(expect.objectContaining({ applies_to: 'in runs' }))
+  })
+
+  test('Add a stored thing: both doors, the command line and OpenAPI have it', async () => {
+    const scratch = copyWith('Add a stored thing')
+    const command = ['bookmarks', 'set', 'e1', '--note', 'look', '--json']
+    const { paths, printed } = await throughGateway(scratch, {
+      hook: { event: 'stop', ...blocking },
+      sessions: [],
+      command,
+    })
+    expect(paths).toContain('/v1/bookmarks/{event_id}')
+    expect(JSON.parse(printed)).toEqual({ event_id: 'e1' })
   })
 
   test('Add a guard: hook files and stored hooks may use its field, within its range', async () => {
@@ -127,6 +174,16 @@ describe.concurrent('each guide of CONTRIBUTING.md', () => {
   test('Add a shell program: the command line has its effects', async () => {
     const { stdout } = await copyWith('Add a shell program').hookhelm('shell', '--json', 'sqlcmd -S db.test')
     expect(JSON.parse(stdout)).toMatchObject({ hosts: [{ host: 'db.test', by: 'sqlcmd' }] })
+  })
+
+  test('Add a pack: it is listed with its sentence, and can be added', async () => {
+    const scratch = copyWith('Add a pack')
+    const [listed, shown] = await Promise.all([
+      scratch.hookhelm('add', '--list'),
+      scratch.hookhelm('add', 'database-dumps', '--user', '--dry-run'),
+    ])
+    expect(listed.stdout).toMatch(/database-dumps .*Database dumps that leave the machine\./)
+    expect(shown.stdout + shown.stderr).toMatch(/id\W+database-dumps\/uploaded/)
   })
 
   test('Add an agent: it can be connected, its hooks imported, and validate knows its limits', async () => {

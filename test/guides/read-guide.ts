@@ -32,7 +32,17 @@ export function readGuide(page: string, title: string): Guide {
   const of = (language: string) =>
     blocks.filter((block) => block.language === language).map(({ code }) => code)
   const edits = of('diff').flatMap(readHunks)
-  const files = new Map(of('ts').map((code) => [/^\/\/ (\S+\.ts)\n/.exec(code)?.[1] ?? 'try.ts', code]))
+  const files = new Map([
+    ...[...of('ts'), ...of('tsx')].map((code): [string, string] => [
+      /^\/\/ (\S+\.tsx?)\n/.exec(code)?.[1] ?? 'try.ts',
+      code,
+    ]),
+    // The first comment of a pack is its sentence in lists.
+    ...of('yaml').map((code): [string, string] => {
+      const [, path = '', text = ''] = /^# (\S+\.yaml)\n([\s\S]*)$/.exec(code) ?? []
+      return [path, text]
+    }),
+  ])
   const paths = new Set([...files.keys(), ...edits.map(({ path }) => path)])
   return {
     title,

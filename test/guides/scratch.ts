@@ -22,7 +22,7 @@ export interface ProgramRun {
 
 /** What the command line and the docs generator need besides `src`. */
 const sources = [
-  ...['src', 'scripts', 'bin', 'docs', 'packs', 'schema'],
+  ...['src', 'scripts', 'bin', 'docs', 'packs', 'schema', 'ui/src', 'ui/package.json', 'ui/vite.config.ts'],
   ...['all-cases', 'cases', 'approval-cases', 'run-cases', 'recovery'].map(
     (name) => `test/agents-real/${name}.ts`,
   ),
@@ -75,6 +75,13 @@ export class Scratch {
       this.write(path, parts.join(after))
     }
     for (const [path, code] of guide.files) this.write(path, code)
+  }
+
+  /** The errors of the web app that the compiler reports. */
+  async typeErrorsOfUi(): Promise<string> {
+    const options = JSON.parse(readFileSync('ui/tsconfig.json', 'utf8'))
+    this.write('ui/tsconfig.json', JSON.stringify({ ...options, extends: resolve('tsconfig.json') }))
+    return (await this.#run(['node_modules/typescript/bin/tsc', '--noEmit', '-p', 'ui'])).stdout
   }
 
   /** The errors that the compiler reports. `include` limits the check to some of the files. */

@@ -1,5 +1,6 @@
 import type { Envelope } from '../core/context.ts'
 import { HookError } from '../core/errors/error.ts'
+import type { HookConditions, Match } from '../core/hook.ts'
 import type { OpaqueMark } from '../core/shell-effects.ts'
 import type { CallEffects, ReadEffects } from './effects/call-effects.ts'
 
@@ -16,7 +17,8 @@ export interface MatchInput {
 
 /** One compiled condition. It has `byName` if the name alone decides, `when` if the event does, or both. */
 export interface MatchPart {
-  readonly kind: 'matcher' | 'glob' | 'names' | 'fields' | 'outcome' | 'agent_ids' | 'command' | 'if_expr'
+  /** The field of the hook, or of its `match`. */
+  readonly kind: keyof Match | Exclude<keyof HookConditions, 'id' | 'name' | 'match' | 'opaque'>
   /** As its author wrote it, for traces. */
   readonly source: string
   /** A pure function of the name, so that its result can be cached. */
