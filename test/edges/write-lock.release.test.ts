@@ -1,3 +1,0 @@
-import { writeLock } from './write-lock.fixture.ts'
-
-writeLock(30_000)
