@@ -1,9 +1,10 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { isResultSuite, resultsFile } from './scripts/test-results.ts'
 import { AVOID_WASM_CRASH } from './src/safe/avoid-wasm-crash.ts'
 import { bundledThreads } from './test/threads/bundled-threads.ts'
 
-const compileCache = new URL('node_modules/.cache/hookhelm/compile', import.meta.url).pathname
+const compileCache = fileURLToPath(new URL('node_modules/.cache/hookhelm/compile', import.meta.url))
 
 const tests = '{src,test}/**/*.test.ts'
 const longTests = '{src,test}/**/*.long.test.ts'
@@ -31,6 +32,16 @@ const suites: Readonly<
     exclude: [longTests, releaseTests, 'src/store/{postgres,sqlite}/**', 'src/safe/process/**'],
     env: { QUICK: '1' },
   },
+  // What works with files and folders of a person.
+  elsewhere: {
+    include: [
+      'src/{agents,connect,engine/match,hook-files,rules,runs,stored-hooks}/**/*.test.ts',
+      'test/{hook-files,packs,trust}/*.test.ts',
+      'test/connect/*.test.ts',
+    ],
+    exclude: [longTests, releaseTests],
+    env: { QUICK: '1' },
+  },
 }
 
 const words = process.argv.slice(2).filter((word) => word !== 'run')
@@ -49,7 +60,9 @@ export default defineConfig(({ mode }) => {
       globalSetup: [
         'test/threads/global-setup.ts',
         'test/postgres/global-setup.ts',
-        ...(mode === 'quick' ? [] : ['test/ui/global-setup.ts', 'test/shell/global-setup.ts']),
+        ...(['quick', 'elsewhere'].includes(mode)
+          ? []
+          : ['test/ui/global-setup.ts', 'test/shell/global-setup.ts']),
       ],
       // Many tests wait for a process or a database while others compute.
       maxWorkers: 3,

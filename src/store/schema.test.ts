@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
 import { Kysely } from 'kysely'
 import pg from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -63,7 +64,7 @@ describe.each(databases)('the schema of %s', (name, dialect, open) => {
   // The baseline follows the declarations until the first release. Then this test goes, and the file stays as it is.
   test('the baseline is what the tables declare', async () => {
     const text = schemaStatements(dialect).map((statement) => `${statement};\n\n`)
-    await expect(text.join('')).toMatchFileSnapshot(file.pathname)
+    await expect(text.join('')).toMatchFileSnapshot(fileURLToPath(file))
   })
 
   test('a database of the baseline that runs every later step has the tables of a fresh one', async () => {

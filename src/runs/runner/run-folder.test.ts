@@ -1,5 +1,5 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { findRunFolder, startFolders } from './run-folder.ts'
@@ -43,5 +43,5 @@ test('without a list it is the project of the start, and nothing if that is a ho
   expect(startFolders(join(home, 'shop'), home)).toEqual([join(home, 'shop')])
   for (const cwd of [home, join(base, 'home'), base, '/'])
     expect([cwd, startFolders(cwd, home)]).toEqual([cwd, []])
-  expect(startFolders(homedir(), '/nowhere')).toEqual([])
+  expect(startFolders(userInfo().homedir, '/nowhere')).toEqual([])
 })
