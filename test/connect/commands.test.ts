@@ -54,7 +54,7 @@ describe('connect', () => {
     expect(first).toMatchObject({ agent: 'gemini-cli', level: 'user', changes: [{ kind: 'made' }] })
     const text = home.read('.gemini/settings.json')
     expect(text).toMatch(
-      /hookhelm-hook\.cjs gemini-cli BeforeTool --socket \/run\/x\.sock .* --within 18000 --wait 595000"/,
+      /hookhelm-hook\.cjs'? gemini-cli BeforeTool --socket \/run\/x\.sock .* --within 18000 --wait 595000"/,
     )
     const [again] = JSON.parse((await home.hookhelm(args)).stdout)
     expect(again.changes).toEqual([])

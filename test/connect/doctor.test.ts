@@ -236,7 +236,7 @@ async function clinic() {
   const gateway = await running()
   const home = temporaryHome()
   const main = join(import.meta.dirname, '../../src/cli/main.ts')
-  const shim = home.write('bin/hookhelm', `#!/bin/sh\nexec ${process.execPath} ${main} "$@"\n`)
+  const shim = home.write('bin/hookhelm', `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`)
   chmodSync(shim, 0o755)
   const env = { HOOKHELM_HOME: gateway.home, HOOKHELM_URL: gateway.url, HOOKHELM_TOKEN: gateway.token }
   const examine = async () => {
