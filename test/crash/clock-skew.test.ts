@@ -6,10 +6,12 @@ import { startDeliveries } from '../../src/deliveries/delivery-worker.ts'
 import { type Clock, systemClock } from '../../src/engine/core/values/clock.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import type { Store } from '../../src/store/store.ts'
+import { askingHook, heldCall, pendingOf, person } from '../approvals/people.fixture.ts'
 import { type Running, running } from '../gateway/running.fixture.ts'
 import { freshDatabase, type TestDatabase } from '../postgres/database.ts'
 
 const HOUR_MS = 3_600_000
+const YEAR_MS = 365 * 24 * HOUR_MS
 const soon = { interval: 25 }
 
 /** The clock of a machine whose wall clock is wrong. */
@@ -63,11 +65,15 @@ async function holdingReceiver() {
   }
 }
 
-test.each([
-  ['ahead', HOUR_MS],
-  ['behind', -HOUR_MS],
-])(
-  '4.9 #128 a node whose wall clock is an hour %s: 20 of 20 webhooks are delivered once',
+const skews = [
+  ['an hour ahead', HOUR_MS],
+  ['an hour behind', -HOUR_MS],
+  ['a year ahead', YEAR_MS],
+  ['a year behind', -YEAR_MS],
+] as const
+
+test.each(skews)(
+  '4.9 #128 a node whose wall clock is %s: 20 of 20 webhooks are delivered once',
   async (_, skew) => {
     const db = await ownDatabase()
     const receiver = await holdingReceiver()
@@ -104,11 +110,8 @@ test.each([
   },
 )
 
-test.each([
-  ['ahead', HOUR_MS],
-  ['behind', -HOUR_MS],
-])(
-  'a node whose wall clock is an hour %s shares cooldowns, kept answers and budgets by the clock of the database',
+test.each(skews)(
+  'a node whose wall clock is %s shares cooldowns, kept answers and budgets by the clock of the database',
   async (_, skew) => {
     const db = await ownDatabase()
     const fired: string[] = []
@@ -185,3 +188,43 @@ test('a live node keeps its lease though another is an hour ahead, and the lease
   isDead = true
   await expect.poll(() => ran, soon).toEqual(['live', 'ahead'])
 })
+
+test.each(skews)(
+  'a node whose wall clock is %s neither ends the question of another node nor answers it, and a person on it does',
+  async (_, skew) => {
+    const db = await ownDatabase()
+    const options = {
+      database: db.url,
+      edition: 'standard',
+      env: { HOOKHELM_ENCRYPTION_KEY: 'cd'.repeat(32) },
+    } as const
+    const a = await running(options)
+    let looks = 0
+    const aroundStore = (store: Store): Store => ({
+      ...store,
+      async expireApprovals(...args) {
+        const expired = await store.expireApprovals(...args)
+        looks += 1
+        return expired
+      },
+    })
+    const b = await running({ ...options, aroundStore, clock: skewedClock(skew) })
+    await a.hook(askingHook)
+    const [right, skewed] = [await person(a, 'ada'), await person(b, 'bob')]
+    const [first, second] = [heldCall(a, 'git push one'), heldCall(a, 'git push two')]
+    const [one, two] = await pendingOf(a, 2)
+    // The skewed node looked for questions that are due.
+    const before = looks
+    await expect.poll(() => looks, soon).toBeGreaterThan(before + 1)
+    expect(await pendingOf(b, 2)).toMatchObject([{ status: 'pending' }, { status: 'pending' }])
+    expect((await skewed.answer('approve', one.approval_id)).status).toBe(200)
+    expect((await right.answer('deny', two.approval_id)).status).toBe(200)
+    const kinds = (await Promise.all([first, second])).map(({ body }) => body.decision.kind)
+    expect(kinds.toSorted()).toEqual(['allow', 'block'])
+    // A question of the skewed node is open as long as its caller waits.
+    const third = heldCall(b, 'git push three')
+    const [asked] = await pendingOf(a)
+    expect((await right.answer('approve', asked.approval_id)).status).toBe(200)
+    expect((await third).body.decision.kind).toBe('allow')
+  },
+)
