@@ -65,3 +65,8 @@ export async function paced(
     })
   }
 }
+
+/** The body of a dispatch of a shell call. */
+export function callOf(command: string): string {
+  return JSON.stringify({ event: 'pre_tool_use', payload: { tool_name: 'Bash', tool_input: { command } } })
+}
