@@ -1,6 +1,7 @@
 import { errorText, isHookError } from '../engine/core/errors/error.ts'
 import type { ErrorCode } from '../engine/core/errors/error-table.ts'
 import type { Log } from '../engine/core/records/sink.ts'
+import type { FindTouchedFolders } from '../hook-files/touched-folders.ts'
 import type { EventFolders } from '../stored-hooks/snapshots/event-folders.ts'
 import type { AgentFolders, Snapshot } from '../stored-hooks/snapshots/snapshot.ts'
 import { isHookFileError, type Snapshots } from '../stored-hooks/snapshots/snapshots.ts'
@@ -26,12 +27,14 @@ interface LoadHooksParts {
   readonly snapshots: Pick<Snapshots, 'of'>
   /** The folders whose hook files apply to an event of a door that names none. */
   readonly eventFolders?: EventFolders
+  /** The other folders with hook files that a call touches. */
+  readonly touchedFolders?: FindTouchedFolders
   readonly log: Log
 }
 
 /** The hooks for the folder of an event, or why they cannot be loaded. No promise if they are loaded already. */
 export function loadHooks(
-  { snapshots, eventFolders, log }: LoadHooksParts,
+  { snapshots, eventFolders, touchedFolders, log }: LoadHooksParts,
   { caller, context, event, payload, envelope }: Omit<Call, 'hooks'>,
 ): HooksOfCall | Promise<HooksOfCall> {
   const { tenant } = envelope
@@ -39,7 +42,11 @@ export function loadHooks(
     log('security.hook.resolve_error', { tenant, event, error: errorText(thrown) })
     return failureOf(thrown)
   }
-  const loadIn = (folder: AgentFolders | undefined): HooksOfCall | Promise<HooksOfCall> => {
+  const loadIn = (own: AgentFolders | undefined): HooksOfCall | Promise<HooksOfCall> => {
+    const folder =
+      own === undefined || own.touched !== undefined || touchedFolders === undefined
+        ? own
+        : { ...own, touched: touchedFolders(payload, envelope, own) }
     const snapshot = snapshots.of(tenant, folder)
     return snapshot instanceof Promise
       ? snapshot.then((loaded) => ({ snapshot: loaded, folder }))

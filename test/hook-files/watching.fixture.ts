@@ -42,7 +42,7 @@ export function workshop() {
     ) {
       const watching = watchHookFiles({
         folders: levels.map(folderOf),
-        apply: hooks.replace,
+        apply: (group, definitions) => hooks.replace(group, definitions),
         log,
         trust,
         clock: given,

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { findPayloadShape } from '../../../agents/table.ts'
 import type { Handler } from '../../../engine/core/handler.ts'
 import type { Log } from '../../../engine/core/records/sink.ts'
@@ -7,14 +7,15 @@ import { isRecord } from '../../../engine/core/schema/check.ts'
 import { definedFields } from '../../../engine/core/values/defined-fields.ts'
 import type { Hooks } from '../../../engine/dispatch/hooks.ts'
 import type { HookDefinition } from '../../../engine/hook-definition.ts'
-import { findHookFolders, trustFile } from '../../../hook-files/hook-folders.ts'
-import { trustStore } from '../../../hook-files/trust.ts'
+import { findHookFolders, HOOK_FOLDER } from '../../../hook-files/hook-folders.ts'
+import type { TrustStore } from '../../../hook-files/trust.ts'
 import { watchHookFiles } from '../../../hook-files/watch/watch-hook-files.ts'
 import type { AgentFolders, AttachedFiles } from '../../../stored-hooks/snapshots/snapshot.ts'
 
 interface FolderHooksParts {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly handlers: readonly Handler[]
+  readonly trust: TrustStore
   readonly log: Log
   /** Called after hooks of a file came into use. */
   onLoad(): void
@@ -24,18 +25,19 @@ interface FolderHooksParts {
 export function folderHooks({
   env,
   handlers,
+  trust,
   log,
   onLoad,
 }: FolderHooksParts): (hooks: Hooks, folder: AgentFolders) => AttachedFiles {
-  const trust = trustStore(trustFile(env))
-  return (hooks, { cwd, start }) => {
+  return (hooks, { cwd, start, touched = [] }) => {
     const inUse = new Map<string, readonly HookDefinition[]>()
     const files = watchHookFiles({
-      folders: findHookFolders({ cwd, start, env, repositories: trust.repositories() }),
+      folders: findHookFolders({ cwd, start, touched, env, repositories: trust.repositories() }),
       apply(group, definitions) {
-        const folders = { cwd: existingFolder(cwd), start: existingFolder(start) }
-        const placed = definitions.map((definition) => inFolder(definition, folders))
-        hooks.replace(group, placed)
+        const otherFolder = touched.find((folder) => join(folder, HOOK_FOLDER) === group)
+        const at = { cwd: existingFolder(otherFolder ?? cwd), start: existingFolder(otherFolder ?? start) }
+        const placed = definitions.map((definition) => inFolder(definition, at))
+        hooks.replace(group, placed, definedFields({ otherFolder }))
         inUse.set(group, placed)
         onLoad()
       },

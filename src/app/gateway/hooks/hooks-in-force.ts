@@ -47,7 +47,9 @@ export function readHooksInForce(
     hooksInForce,
     hookFolders(tenant) {
       if (!usesHookFiles(tenant, edition)) return []
-      const worked = snapshots.folders(tenant).flatMap(({ cwd, start }) => [cwd, start])
+      const worked = snapshots
+        .folders(tenant)
+        .flatMap(({ cwd, start, touched = [] }) => [cwd, start, ...touched])
       const trusted = trust.paths().map((path) => dirname(dirname(path)))
       const repositories = trust.repositories()
       return [
