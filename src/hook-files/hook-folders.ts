@@ -11,8 +11,8 @@ export interface HookFolder {
   readonly folder: string
   /** The first part of the ids of hooks that have none in the file. */
   readonly label: string
-  /** The agent works elsewhere and one of its calls touches this folder, so its hooks may only block or ask. */
-  readonly isTouched?: true
+  /** Set if the agent works elsewhere and a call touches this folder, whose hooks may then only block or ask. */
+  readonly otherFolder?: string
 }
 
 export interface FindOptions {
@@ -27,7 +27,7 @@ export interface FindOptions {
 }
 
 const MANAGED = '/etc/hookhelm'
-/** The name of the folder in a repository that holds its hook file. */
+/** The folder in a repository that holds its hook file. */
 export const HOOK_FOLDER = '.hookhelm'
 const FILE_NAMES = ['hooks.yaml', 'hooks.yml', 'hooks.json']
 
@@ -47,7 +47,7 @@ export function findHookFolders({
     ...workFolders(resolve(start), resolve(cwd), new Set(repositories)),
   ]
   const others = touched.map((path): HookFolder => {
-    return { level: 'repository', folder: join(path, HOOK_FOLDER), label: path, isTouched: true }
+    return { level: 'repository', folder: join(path, HOOK_FOLDER), label: path, otherFolder: path }
   })
   // The folder of the user may have the same name.
   return [...own, ...others.filter(({ folder }) => !own.some((known) => known.folder === folder))]

@@ -21,7 +21,7 @@ export function prepareFileHooks(
 ): HookDefinition[] {
   const managed = folder.level === 'managed'
   // Another folder may have the same pack as the agent's own.
-  const prefix = managed ? 'managed' : folder.isTouched ? folder.label : undefined
+  const prefix = managed ? 'managed' : folder.otherFolder
   const prefixed = (id: string) => (prefix === undefined ? id : `${prefix}/${id}`)
   const taken = new Set(definitions.flatMap(({ id }) => (id === undefined ? [] : [prefixed(id)])))
   return definitions.map((definition) => ({
@@ -31,11 +31,16 @@ export function prepareFileHooks(
         ? uniqueId(preferredId(definition, folder, resolve), taken)
         : prefixed(definition.id),
     // Before it gets an id: records, questions and messages name the hook.
-    name: `${hookTitle({ ...definition, event: resolve(definition.event) })}${folder.isTouched ? ` (${folder.label})` : ''}`,
+    name: titleOf({ ...definition, event: resolve(definition.event) }, folder),
     scope: definition.scope ?? 'tenant',
     ...answerInFiles(definition, rowOf(definition.event, resolve)),
     ...(managed ? { locked: true } : {}),
   }))
+}
+
+function titleOf(definition: HookDefinition, { otherFolder }: HookFolder): string {
+  const title = hookTitle(definition)
+  return otherFolder === undefined ? title : `${title} (${otherFolder})`
 }
 
 function rowOf(event: string, resolve: ResolveEventName): Pick<EventRow, 'mode' | 'onFailure'> | undefined {

@@ -33,8 +33,9 @@ export function createTouchedFolders({ analyze, trust }: TouchedFoldersParts): F
   const trustedFolders = rememberTrusted(trust)
   return (payload, envelope, { cwd, start }) => {
     if (!isRecord(payload) || typeof payload.tool_name !== 'string') return []
+    const own = [cwd, start].map(realPath)
     const isAbove = (folder: string) =>
-      [cwd, start].some((own) => own === folder || own.startsWith(join(folder, '/')))
+      own.some((each) => each === folder || each.startsWith(join(folder, '/')))
     const trusted = trustedFolders()
     const found = new Set<string>()
     const seen = new Set<string>()
