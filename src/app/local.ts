@@ -48,7 +48,7 @@ export async function openLocal({
   const trust = trustStore(trustFile(env))
   try {
     const findTouched = createTouchedFolders({ analyze: localShell, trust })
-    const touched = call === undefined ? [] : findTouched(call, { cwd }, { cwd, start: cwd })
+    const { touched } = findTouched(call, { cwd }, { cwd, start: cwd })
     const files = watchHookFiles({
       folders: findHookFolders({ cwd, touched, env, repositories: trust.repositories() }),
       apply(source, definitions) {

@@ -4,18 +4,24 @@ import type { Envelope } from '../engine/core/context.ts'
 import { serverError } from '../engine/core/errors/server-errors.ts'
 import { isRecord } from '../engine/core/schema/check.ts'
 import type { AnalyzeShell, Certainty, ShellCommand, ShellEffects } from '../engine/core/shell-effects.ts'
-import { createEffectsReader } from '../engine/match/effects/call-effects.ts'
+import { createEffectsReader, type ReadEffects } from '../engine/match/effects/call-effects.ts'
 import { pathsOverlap } from '../engine/match/effects/path-overlap.ts'
 import { type FindOptions, HOOK_FOLDER, hookFileIn } from './hook-folders.ts'
 import type { TrustStore } from './trust.ts'
 import { filesFingerprint } from './watch/folder-changes.ts'
 
-/** The folders with hook files that a tool call touches, without those around the folders that the agent works in. */
 export type FindTouchedFolders = (
   payload: unknown,
   envelope: Envelope,
   own: Required<Pick<FindOptions, 'cwd' | 'start'>>,
-) => readonly string[]
+) => TouchedFolders
+
+interface TouchedFolders {
+  /** The folders with hook files that a tool call touches, without those around the folders that the agent works in. */
+  readonly touched: readonly string[]
+  /** What was read about the call. */
+  readonly effects?: ReadEffects
+}
 
 interface TouchedFoldersParts {
   readonly analyze: AnalyzeShell
@@ -32,7 +38,7 @@ const printing = new Set(['echo', 'printf'])
 export function createTouchedFolders({ analyze, trust }: TouchedFoldersParts): FindTouchedFolders {
   const trustedFolders = rememberTrusted(trust)
   return (payload, envelope, { cwd, start }) => {
-    if (!isRecord(payload) || typeof payload.tool_name !== 'string') return []
+    if (!isRecord(payload) || typeof payload.tool_name !== 'string') return { touched: [] }
     const own = [cwd, start].map(realPath)
     const isAbove = (folder: string) =>
       own.some((each) => each === folder || each.startsWith(join(folder, '/')))
@@ -43,7 +49,8 @@ export function createTouchedFolders({ analyze, trust }: TouchedFoldersParts): F
       const real = realPath(folder)
       if (!isAbove(real)) found.add(real)
     }
-    for (const { path, certainty } of namedPaths(createEffectsReader(analyze)(payload, envelope).all())) {
+    const effects = createEffectsReader(analyze)
+    for (const { path, certainty } of namedPaths(effects(payload, envelope).all())) {
       const known = certainty === 'exact' ? path : knownFolder(path)
       for (let folder = realPath(known); !isAbove(folder) && !seen.has(folder); folder = dirname(folder)) {
         seen.add(folder)
@@ -57,7 +64,7 @@ export function createTouchedFolders({ analyze, trust }: TouchedFoldersParts): F
         'config.hook_file',
         `the call touches more than ${MAX_TOUCHED} folders with hook files`,
       )
-    return [...found].sort()
+    return { touched: [...found].sort(), effects }
   }
 }
 

@@ -1,6 +1,7 @@
 import { errorText, isHookError } from '../engine/core/errors/error.ts'
 import type { ErrorCode } from '../engine/core/errors/error-table.ts'
 import type { Log } from '../engine/core/records/sink.ts'
+import type { ReadEffects } from '../engine/match/effects/call-effects.ts'
 import type { FindTouchedFolders } from '../hook-files/touched-folders.ts'
 import type { EventFolders } from '../stored-hooks/snapshots/event-folders.ts'
 import type { AgentFolders, Snapshot } from '../stored-hooks/snapshots/snapshot.ts'
@@ -10,6 +11,8 @@ import type { Call } from './call.ts'
 export interface LoadedHooks {
   readonly snapshot: Snapshot
   readonly folder: AgentFolders | undefined
+  /** What was read about the call to find its folders. */
+  readonly effects?: ReadEffects | undefined
 }
 
 /** Why the hooks of an event are unknown. */
@@ -43,14 +46,13 @@ export function loadHooks(
     return failureOf(thrown)
   }
   const loadIn = (own: AgentFolders | undefined): HooksOfCall | Promise<HooksOfCall> => {
-    const folder =
-      own === undefined || own.touched !== undefined || touchedFolders === undefined
-        ? own
-        : { ...own, touched: touchedFolders(payload, envelope, own) }
+    const isKnown = own === undefined || own.touched !== undefined
+    const { touched, effects } = (isKnown ? undefined : touchedFolders?.(payload, envelope, own)) ?? {}
+    const folder = own === undefined || touched === undefined ? own : { ...own, touched }
     const snapshot = snapshots.of(tenant, folder)
     return snapshot instanceof Promise
-      ? snapshot.then((loaded) => ({ snapshot: loaded, folder }))
-      : { snapshot, folder }
+      ? snapshot.then((loaded) => ({ snapshot: loaded, folder, effects }))
+      : { snapshot, folder, effects }
   }
   try {
     const folder = context.folder ?? eventFolders?.(caller, envelope, payload)
