@@ -1,4 +1,4 @@
-/** `npm run test:agents [agent …] [--case name]`: the real agents, offline, against fake models. */
+/** `npm run test:agents [agent …] [--case name]`: the real agents, offline, against fake models. Writes docs/agents.md. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
