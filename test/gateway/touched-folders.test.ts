@@ -77,6 +77,33 @@ describe('the hooks of each folder that a call touches count', () => {
     expect(await shell('cat ../other/a.txt')).toContain(NO)
   })
 
+  test('its commands run there', async () => {
+    const command = 'handler_type: command\n    config: { command: "pwd >&2; exit 2" }\n'
+    const { other, shell } = await folders(`hooks:\n  - event: pre_tool_use\n    ${command}`)
+    expect(await shell('cat ../other/a.txt')).toContain(JSON.stringify(JSON.stringify(other)).slice(1, -1))
+  })
+
+  test('also for permission requests and results of tools', async () => {
+    const { gateway, own } = await folders(
+      ['permission_request', 'post_tool_use']
+        .map((event) => refusing(NO).replace('pre_tool_use', event))
+        .join('')
+        .replace(/(?!^)hooks:\n/, '')
+        .replace('name: guard', 'name: first'),
+    )
+    const payload = { tool_name: 'Bash', tool_input: { command: 'ls ../other' } }
+    const asked = await gateway.dispatch('permission_request', payload, { envelope: { cwd: own } })
+    expect(asked.body.decision).toMatchObject({ kind: 'block', reason: NO })
+    const told = await gateway.dispatch(
+      'post_tool_use',
+      { ...payload, tool_response: 'x' },
+      { envelope: { cwd: own }, trace: true },
+    )
+    expect(told.body.decision.trace.hooks.some(({ name }: { name: string }) => name.includes('/other'))).toBe(
+      true,
+    )
+  })
+
   test('`./` in its conditions means that folder', async () => {
     const { shell } = await folders(refusing(NO, "    matcher: 'Write(./prod.cfg)'\n"))
     expect(await shell('echo x > ../other/prod.cfg')).toContain(NO)
