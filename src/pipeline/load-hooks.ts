@@ -48,7 +48,7 @@ export function loadHooks(
   const loadIn = (own: AgentFolders | undefined): HooksOfCall | Promise<HooksOfCall> => {
     const isKnown = own === undefined || own.touched !== undefined
     const { touched, effects } = (isKnown ? undefined : touchedFolders?.(payload, envelope, own)) ?? {}
-    const folder = own === undefined || touched === undefined ? own : { ...own, touched }
+    const folder = own === undefined || !touched?.length ? own : { ...own, touched }
     const snapshot = snapshots.of(tenant, folder)
     return snapshot instanceof Promise
       ? snapshot.then((loaded) => ({ snapshot: loaded, folder, effects }))
