@@ -46,11 +46,8 @@ export async function agentSessionFigures(): Promise<Figure[]> {
 }
 
 async function stageWith(cli: string): Promise<OpenStage> {
-  const stage = await openStage(
-    claudeCode,
-    cli,
-    Array.from({ length: CALLS }, (_, index) => `echo ${index}`),
-  )
+  const commands = Array.from({ length: CALLS }, (_, index) => `echo ${index}`)
+  const stage = await openStage(claudeCode, cli, () => commands)
   stage.connect()
   return stage
 }

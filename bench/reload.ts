@@ -22,7 +22,7 @@ function fileOf(round: number): string {
 export async function reloadFigures(): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'hookhelm-reload-'))
   const hooks = createHooks({ handlers: [pass] })
-  const apply = (group: string, definitions: readonly HookDefinition[]) => hooks.replace(group, definitions)
+  const apply = (_: unknown, definitions: readonly HookDefinition[]) => hooks.replace(folder, definitions)
   const state = new WatchedFolder(
     { level: 'user', label: 'user', folder },
     { apply, log() {}, handlers: [pass] },

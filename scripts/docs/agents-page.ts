@@ -181,21 +181,22 @@ interface Ran {
 }
 
 const runText =
-  'The real agents, offline and against a fake model. What counts is what the tool left behind: a file.'
+  'The real agents, offline and against a fake model. What counts is what the tool left behind: a file. A dash means that the agent has no way to do it.'
 
-/** `npm run test:agents` leaves its results; whoever was not run says so. */
+/** `npm run test:agents` leaves its results and writes this page; whoever was not run says so. */
 function ran(): string {
   const text = readIfThere(RESULTS)
   if (text === undefined) return 'Nothing yet: `npm run test:agents` leaves its results here.'
   const results: Readonly<Record<string, Ran>> = JSON.parse(text)
-  const cases = [...new Set(Object.values(results).flatMap((each) => Object.keys(each.cases)))]
   const table = markdownTable({
-    head: ['agent', 'package', ...cases],
-    rows: agentAdapters.map(({ name, title }) => {
-      const result = results[name]
-      if (result === undefined) return [title, '', ...cases.map(() => 'not run')]
-      return [title, result.packages.map(code).join(' '), ...cases.map((each) => outcome(result.cases[each]))]
-    }),
+    head: ['case', ...agentAdapters.map(({ title }) => title)],
+    rows: [
+      ['package', ...agentAdapters.map((agent) => results[agent.name]?.packages.map(code).join(' ') ?? '')],
+      ...allCases.map((each) => [
+        `*${each.name}*`,
+        ...agentAdapters.map((agent) => outcome(results[agent.name]?.cases[each.name])),
+      ]),
+    ],
   })
   const meanings = allCases.map(({ name, about }) => `- *${name}*: ${about}`)
   return `${runText}\n\n${table}\n\n${meanings.join('\n')}`
@@ -203,5 +204,6 @@ function ran(): string {
 
 function outcome(seen: true | string | undefined): string {
   if (seen === true) return 'yes'
-  return seen === undefined || seen === 'not tried' ? 'not run' : 'no'
+  if (seen === 'not tried') return '–'
+  return seen === undefined ? 'not run' : 'no'
 }

@@ -75,6 +75,11 @@ interface AdapterBase {
   readonly unmappedTools: readonly string[]
   /** Throws for a payload that it cannot read. A gate is then blocked. */
   read(event: string, native: NativePayload): NativeReading
+  /**
+   * When the agent asked its hooks, in milliseconds: the same for every hook that it asks about an event. Only of agents that also
+   * run the hooks of another agent's settings.
+   */
+  momentOf?(native: NativePayload): number | undefined
 }
 
 /** An agent that starts a process for each event. */

@@ -3,6 +3,7 @@ import type { ApprovalSteps } from '../approvals/approval-steps.ts'
 import type { Approvals } from '../approvals/approvals.ts'
 import { holdForPerson } from '../approvals/hold-for-person.ts'
 import type { Clock } from '../engine/core/values/clock.ts'
+import type { FindTouchedFolders } from '../hook-files/touched-folders.ts'
 import type { DispatchRequest, RequestContext } from '../pipeline/call.ts'
 import { decide } from '../pipeline/decide.ts'
 import type { DispatchAnswer } from '../pipeline/dispatch-answer.ts'
@@ -34,6 +35,7 @@ interface DispatcherParts extends RecordParts {
   readonly steps: ApprovalSteps
   readonly clock: Clock
   readonly eventFolders?: EventFolders
+  readonly touchedFolders?: FindTouchedFolders
 }
 
 /**

@@ -11,6 +11,8 @@ export interface HookFolder {
   readonly folder: string
   /** The first part of the ids of hooks that have none in the file. */
   readonly label: string
+  /** Set if the agent works elsewhere and a call touches this folder, whose hooks may then only block or ask. */
+  readonly otherFolder?: string
 }
 
 export interface FindOptions {
@@ -18,11 +20,15 @@ export interface FindOptions {
   /** Where the session in `cwd` began. Hooks of that folder stay in use when the agent moves elsewhere. */
   readonly start?: string
   readonly env?: Readonly<Record<string, string | undefined>>
+  /** Other folders with hook files that a call touches. */
+  readonly touched?: readonly string[]
   /** Repositories with trusted hook files. They count although their `.git` is gone. */
   readonly repositories?: readonly string[]
 }
 
 const MANAGED = '/etc/hookhelm'
+/** The folder in a repository that holds its hook file. */
+export const HOOK_FOLDER = '.hookhelm'
 const FILE_NAMES = ['hooks.yaml', 'hooks.yml', 'hooks.json']
 
 /** The folders to search for hook files, in the order of loading: the administrator's, the user's, the repository's. */
@@ -30,15 +36,21 @@ export function findHookFolders({
   cwd = process.cwd(),
   start = cwd,
   env = process.env,
+  touched = [],
   repositories = [],
 }: FindOptions = {}): HookFolder[] {
   // The variable adds a folder and never replaces one, so that setting it cannot switch managed hooks off.
   const managed = [MANAGED, ...absolute(env.HOOKHELM_MANAGED_DIR)]
-  return [
+  const own: readonly HookFolder[] = [
     ...managed.map((folder) => ({ level: 'managed' as const, folder, label: 'managed' })),
     { level: 'user', folder: userFolder(env), label: 'user' },
     ...workFolders(resolve(start), resolve(cwd), new Set(repositories)),
   ]
+  const others = touched.map((path): HookFolder => {
+    return { level: 'repository', folder: join(path, HOOK_FOLDER), label: path, otherFolder: path }
+  })
+  // The folder of the user may have the same name.
+  return [...own, ...others.filter(({ folder }) => !own.some((known) => known.folder === folder))]
 }
 
 /** The file that stores trust. It belongs to the user and is never in a repository. */
@@ -119,7 +131,7 @@ function repositoryFolders(cwd: string, name: string, isRoot: (folder: string) =
       const inside = relative(root, folder).replaceAll('\\', '/')
       return {
         level: 'repository' as const,
-        folder: join(folder, '.hookhelm'),
+        folder: join(folder, HOOK_FOLDER),
         label: [name, inside].filter((part) => part !== '').join('/'),
       }
     })

@@ -11,7 +11,8 @@ import type { ValueProblem } from './read/value-problem.ts'
 
 /**
  * Fills in what the engine needs: id, scope, how printed text is read and, for the managed file, `locked`. Ids stay the same across reloads, so
- * that guards and breakers keep their state. Ids of managed hooks get a prefix that no other file may use.
+ * that guards and breakers keep their state. Ids of managed hooks get a prefix that no other file may use, and those of a folder that
+ * a call touches get its path, as does their name.
  */
 export function prepareFileHooks(
   definitions: readonly HookDefinition[],
@@ -19,7 +20,9 @@ export function prepareFileHooks(
   resolve: ResolveEventName = resolveCatalogueName,
 ): HookDefinition[] {
   const managed = folder.level === 'managed'
-  const prefixed = (id: string) => (managed ? `managed/${id}` : id)
+  // Another folder may have the same pack as the agent's own.
+  const prefix = managed ? 'managed' : folder.otherFolder
+  const prefixed = (id: string) => (prefix === undefined ? id : `${prefix}/${id}`)
   const taken = new Set(definitions.flatMap(({ id }) => (id === undefined ? [] : [prefixed(id)])))
   return definitions.map((definition) => ({
     ...definition,
@@ -28,11 +31,16 @@ export function prepareFileHooks(
         ? uniqueId(preferredId(definition, folder, resolve), taken)
         : prefixed(definition.id),
     // Before it gets an id: records, questions and messages name the hook.
-    name: hookTitle({ ...definition, event: resolve(definition.event) }),
+    name: titleOf({ ...definition, event: resolve(definition.event) }, folder),
     scope: definition.scope ?? 'tenant',
     ...answerInFiles(definition, rowOf(definition.event, resolve)),
     ...(managed ? { locked: true } : {}),
   }))
+}
+
+function titleOf(definition: HookDefinition, { otherFolder }: HookFolder): string {
+  const title = hookTitle(definition)
+  return otherFolder === undefined ? title : `${title} (${otherFolder})`
 }
 
 function rowOf(event: string, resolve: ResolveEventName): Pick<EventRow, 'mode' | 'onFailure'> | undefined {

@@ -37,7 +37,7 @@ export function decide(
 async function decidedByHooks(
   { settings, audit }: DecideParts,
   call: Call,
-  { snapshot, folder }: LoadedHooks,
+  { snapshot, folder, effects }: LoadedHooks,
 ): Promise<Decided<DispatchAnswer>> {
   const { event, payload, envelope, row, context, request } = call
   const { tenant, id } = envelope
@@ -54,6 +54,7 @@ async function decidedByHooks(
     sink: draft,
     ...(context.signal === undefined ? {} : { signal: context.signal }),
     ...(waits || request.trace ? { trace: true } : {}),
+    ...(effects === undefined ? {} : { effects }),
   })
   const told = withFileNotices(decision, event, snapshot, files)
   const answer = answerOf(id, redactDecision(request.trace ? told : withoutTrace(told)))

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { findAdapter } from '../../src/agents/table.ts'
 import { approvalCases } from './approval-cases.ts'
 import type { Step } from './fake-servers/all.mjs'
-import type { Ran, Recipe } from './recipe.ts'
+import type { Ran, Recipe, Stage } from './recipe.ts'
 import { FAILING_COMMAND, recoveryOf } from './recovery.ts'
 import type { OpenStage, StageHook } from './stage.ts'
 
@@ -29,7 +29,7 @@ export interface Case {
   readonly name: string
   readonly about: string
   /** What the model wants instead of `COMMAND`. */
-  steps?(recipe: Recipe): readonly (string | Step)[] | undefined
+  steps?(recipe: Recipe, stage: Stage): readonly (string | Step)[] | undefined
   run(stage: OpenStage, recipe: Recipe): Promise<Outcome>
 }
 
@@ -288,7 +288,7 @@ export const cases: readonly Case[] = [
     steps: () => [MOVE, `echo yes > "$HOME/project/${FILE}"`],
     async run(stage, recipe) {
       mkdirSync(join(stage.home, 'other'))
-      stage.writeRepositoryHooks(commandHook('pre_tool_use', `grep -q ${FILE} && exit 2; exit 0`))
+      stage.trustHooks(stage.project, commandHook('pre_tool_use', `grep -q ${FILE} && exit 2; exit 0`))
       await stage.up()
       stage.connect()
       stage.onModel(async () => {

@@ -1,8 +1,10 @@
-/** `npm run test:agents [agent …] [--case name]`: the real agents, offline, against fake models. */
+/** `npm run test:agents [agent …] [--case name]`: the real agents, offline, against fake models. Writes docs/agents.md. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { agentsPage } from '../../scripts/docs/agents-page.ts'
+import { settlePage } from '../../scripts/page.ts'
 import { allCases } from './all-cases.ts'
 import { COMMAND } from './cases.ts'
 import { cacheFolder, type Recipe } from './recipe.ts'
@@ -48,7 +50,7 @@ for (const recipe of wanted) {
   const cli = installed(recipe)
   const seen: Record<string, true | string> = { ...known[recipe.name]?.cases }
   for (const { name, run, steps } of chosen) {
-    const stage = await openStage(recipe, cli, steps?.(recipe) ?? [COMMAND])
+    const stage = await openStage(recipe, cli, (stage) => steps?.(recipe, stage) ?? [COMMAND])
     const from = performance.now()
     const outcome = await run(stage, recipe).catch((thrown: unknown) => String(thrown))
     await stage.close()
@@ -62,6 +64,7 @@ for (const recipe of wanted) {
   }
   known[recipe.name] = { packages: recipe.packages, cases: seen }
   writeFileSync(results, `${JSON.stringify(known, null, 2)}\n`)
+  settlePage(agentsPage(), false)
 }
 console.log(failures === 0 ? 'all as it should be' : `${failures} not as it should be`)
 process.exitCode = failures === 0 ? 0 : 1

@@ -35,8 +35,8 @@ export interface OpenStage extends Stage {
   hookhelm(...args: readonly string[]): void
   /** Writes the user's own hook file. */
   writeUserHooks(text: string): void
-  /** Writes the repository's hook file, and trusts it. */
-  writeRepositoryHooks(text: string): void
+  /** Writes the hook file of a folder, the project or another one, and trusts it. */
+  trustHooks(folder: string, text: string): void
   /** Lets something that is no gateway listen on its socket; answers how to end it. */
   garbage(): Promise<() => Promise<void>>
   /** As if the client had been uninstalled. */
@@ -49,7 +49,7 @@ export interface OpenStage extends Stage {
 export async function openStage(
   recipe: Recipe,
   cli: string,
-  commands: readonly (string | Step)[],
+  commands: (stage: Stage) => readonly (string | Step)[],
 ): Promise<OpenStage> {
   const home = mkdtempSync(join(tmpdir(), `hookhelm-${recipe.name}-`))
   const project = join(home, 'project')
@@ -57,16 +57,15 @@ export async function openStage(
   mkdirSync(project)
   mkdirSync(hookhelmHome, { mode: 0o700 })
   const requests: FakeRequest[] = []
-  const steps = [
-    ...commands.map((step) => (typeof step === 'string' ? recipe.tool(step) : step)),
-    { text: 'All done.' },
-  ]
+  const steps: Step[] = []
   let listener: (() => Promise<void>) | undefined
   const { server, url } = await startFake(steps, async (request) => {
     requests.push(request)
     if (request.method === 'POST') await listener?.()
   })
   const stage: Stage = { home, project, url, cli }
+  const wanted = commands(stage).map((step) => (typeof step === 'string' ? recipe.tool(step) : step))
+  steps.push(...wanted, { text: 'All done.' })
   recipe.prepare(stage)
   const env = { PATH: process.env.PATH ?? '', HOME: home, HOOKHELM_HOME: hookhelmHome }
   const hookhelm = (...args: readonly string[]) => {
@@ -102,11 +101,12 @@ export async function openStage(
     connect: (...options) => hookhelm('connect', recipe.name, ...options),
     hookhelm,
     writeUserHooks: (text) => writeFileSync(join(hookhelmHome, 'hooks.yaml'), text, { mode: 0o600 }),
-    writeRepositoryHooks(text) {
-      mkdirSync(join(project, '.git'), { recursive: true })
-      mkdirSync(join(project, '.hookhelm'), { recursive: true })
-      writeFileSync(join(project, '.hookhelm', 'hooks.yaml'), text)
-      hookhelm('trust')
+    trustHooks(folder, text) {
+      const file = join(folder, '.hookhelm', 'hooks.yaml')
+      mkdirSync(join(folder, '.git'), { recursive: true })
+      mkdirSync(join(folder, '.hookhelm'), { recursive: true })
+      writeFileSync(file, text)
+      hookhelm('trust', file)
     },
     async garbage() {
       const folder = join(hookhelmHome, 'run')

@@ -218,6 +218,17 @@ describe('what is wrong', () => {
     ])
   })
 
+  test('Copilot CLI beside the project settings of Claude Code is right: a call is one event', async () => {
+    const { connect: put, look: see } = await stage()
+    put('copilot-cli')
+    put('claude-code', { level: 'project' })
+    const { good, wrong } = await see()
+    expect(wrong).toEqual([])
+    expect(good).toContain(
+      'also runs the hooks of ~/project/.claude/settings.json; a call that both report is one event',
+    )
+  })
+
   test('a plugin that is gone or does not load', async () => {
     const { home, connect: put, look: see } = await stage()
     put('openclaw')

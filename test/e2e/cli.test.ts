@@ -124,6 +124,27 @@ describe('the first five minutes', () => {
     expect(stdout).toContain('names Write(*.env), !Write(**) does not match the arguments of this Bash call')
   })
 
+  test('explain counts the hooks of another folder that the call touches, and names one that is not trusted', async () => {
+    const [other, fresh] = ['other', 'fresh'].map((name) => join(home, name, '.hookhelm', 'hooks.yaml'))
+    for (const file of [other, fresh]) {
+      mkdirSync(join(file ?? '', '..'), { recursive: true })
+      const refuse = `{ decision: block, reason: 'not here' }`
+      writeFileSync(
+        file ?? '',
+        `hooks:\n  - { event: pre_tool_use, name: guard, handler_type: answer, config: ${refuse} }\n`,
+      )
+    }
+    await hookhelm(['trust', other ?? ''])
+    const explain = (command: string) => hookhelm(['explain', 'pre_tool_use', ...call('Bash', { command })])
+    expect(await explain('cd ../other && make')).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining(`BLOCK by guard (${join(home, 'other')})`),
+    })
+    const allowed = await explain('cat ../fresh/a.txt')
+    expect(allowed.code).toBe(0)
+    expect(allowed.stderr).toContain(`${fresh} has no effect until you trust it`)
+  })
+
   test('explain shows a condition term by term, with the value of each', async () => {
     await hookhelm(['init'])
     writeFileSync(

@@ -42,7 +42,7 @@ export function workshop() {
     ) {
       const watching = watchHookFiles({
         folders: levels.map(folderOf),
-        apply: hooks.replace,
+        apply: ({ folder }, definitions) => hooks.replace(folder, definitions),
         log,
         trust,
         clock: given,

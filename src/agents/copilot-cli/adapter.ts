@@ -38,6 +38,10 @@ export const copilotCliAdapter: CommandAgentAdapter = {
       ...definedFields({ parentSession: parent }),
     }
   },
+  momentOf({ timestamp }) {
+    const moment = typeof timestamp === 'string' ? Date.parse(timestamp) : timestamp
+    return typeof moment === 'number' && Number.isFinite(moment) ? moment : undefined
+  },
   reply: copilotCliReply,
 }
 

@@ -96,7 +96,7 @@ function twin(key: string, name: EventWithTwin): NativeEvent {
     ...definedFields({ event: row.event }),
     ...(row.honours === undefined || !observedTwins.includes(key) ? {} : { honours: row.honours }),
     chatty: true,
-    note: `the same as \`${name}\`, from the settings of Claude Code: connect one of both`,
+    note: `the same as \`${name}\`, from the settings of Claude Code; if both are connected, they are one event`,
   }
 }
 

@@ -11,6 +11,9 @@ import { createDispatcher, type EventDispatcher } from '../../gateway/dispatch.t
 import type { Door } from '../../gateway/doors/door.ts'
 import type { Models } from '../../handlers/model/models.ts'
 import { type AuditQueue, createAuditQueue } from '../../history/record/audit-queue.ts'
+import { trustFile } from '../../hook-files/hook-folders.ts'
+import { createTouchedFolders } from '../../hook-files/touched-folders.ts'
+import { trustStore } from '../../hook-files/trust.ts'
 import type { StatusPart } from '../../methods/status-part.ts'
 import { deliverHook, HOOK_DELIVERY } from '../../pipeline/hook-delivery.ts'
 import type { Coordinator } from '../../runs/coordinator.ts'
@@ -20,6 +23,7 @@ import { followDefinitions } from '../../stored-hooks/snapshots/follow-definitio
 import { createNodeChanges, type NodeChanges } from '../../stored-hooks/snapshots/node-changes.ts'
 import { createSessionFolders, type SessionFolders } from '../../stored-hooks/snapshots/session-folders.ts'
 import { createSnapshots, type HookChange, type Snapshots } from '../../stored-hooks/snapshots/snapshots.ts'
+import { localShell } from '../local-shell.ts'
 import { startBlueprintFiles } from './blueprint-files.ts'
 import { approvalHealth, deliveryHealth, fileHealth, hookHealth, storeHealth } from './gateway-status.ts'
 import { folderHooks } from './hooks/folder-hooks.ts'
@@ -240,7 +244,8 @@ function createDispatch(
     log,
   })
   const onLoad = () => nodeChanges.notifyHookLoad()
-  const files = edition === 'lite' ? { attachFiles: folderHooks({ env, handlers, log, onLoad }) } : {}
+  const trust = trustStore(trustFile(env))
+  const files = edition === 'lite' ? { attachFiles: folderHooks({ env, handlers, trust, log, onLoad }) } : {}
   const onReload = nodeChanges.notifyHookLoad
   const snapshots = createSnapshots({ store, settings, makeHooks, onReload, ...files })
   definitionsChanged.on(snapshots.refresh)
@@ -250,6 +255,7 @@ function createDispatch(
     store,
     ...{ ...parts, snapshots, settings, clock, log },
     eventFolders: createEventFolders({ edition, defaultTenant }, sessionFolders),
+    touchedFolders: createTouchedFolders({ analyze: localShell, trust }),
     rules: rules.triggers,
   })
   return { snapshots, dispatcher }

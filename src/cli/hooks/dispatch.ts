@@ -18,35 +18,35 @@ import { withLocalHooks } from './with-local-hooks.ts'
 
 export const dispatchCommand = command({
   args: eventArgs,
-  run: (args) =>
-    withLocalHooks(args, async ({ hooks }) => {
-      const decision = await sendEvent(hooks, args.event, args)
+  run(args) {
+    const payload = readPayloadArgs(args)
+    return withLocalHooks({ cwd: args.cwd, call: payload }, async ({ hooks }) => {
+      const decision = await sendEvent(hooks, args.event, payload, args)
       printOutput(decision)
       return exitCodeOf(decision)
-    }),
+    })
+  },
 })
 
 export const explainCommand = command({
   args: eventArgs,
-  run: (args) =>
-    withLocalHooks(args, async ({ hooks }) => {
-      const { decision, effects } = await sendAndExplain(hooks, args.event, args)
+  run(args) {
+    const payload = readPayloadArgs(args)
+    return withLocalHooks({ cwd: args.cwd, call: payload }, async ({ hooks }) => {
+      const { decision, effects } = await sendAndExplain(hooks, payload, args)
       printOutput(args.json ? { ...decision, effects } : explainDecision(decision, effects))
       return exitCodeOf(decision)
-    }),
+    })
+  },
 })
 
 /** Dispatches an event, with a trace that shows every condition term by term. */
 async function sendAndExplain(
   hooks: Hooks,
-  event: string,
-  args: EventArgs,
+  payload: unknown,
+  args: EventArgs & { readonly event: string },
 ): Promise<{ readonly decision: Decision; readonly effects?: ShellEffects }> {
-  // Standard input can be read only once.
-  const payload = readPayloadArgs(args)
-  const { cwd, session, agent } = args
-  const sent = { cwd, session, agent, payload: JSON.stringify(payload), options: { trace: true } }
-  const { trace, ...decision } = await sendEvent(hooks, event, sent)
+  const { trace, ...decision } = await sendEvent(hooks, args.event, payload, args, { trace: true })
   if (trace === undefined) return { decision }
   const readEffects = createEffectsReader(localShell)
   const effects = readEffects(payload, cliEnvelope(args)).all()

@@ -10,7 +10,7 @@ import { formatTable } from '../output.ts'
 
 /** Formats a decision and its trace for people. */
 export function explainDecision(decision: Decision, effects?: ShellEffects): string {
-  const { trace, kind, by, reason, steps = [], context = [], opened = [] } = decision
+  const { trace, kind, by, reason, steps = [], context = [], opened = [], ignored = [] } = decision
   const nameOf = (id: string) => trace?.hooks.find(({ hook }) => hook === id)?.name ?? id
   const rows = (trace?.hooks ?? []).flatMap((hook) => [
     [symbolOf(hook), hook.name ?? hook.hook, withHookName(hook, explainHook(hook))],
@@ -32,6 +32,7 @@ export function explainDecision(decision: Decision, effects?: ShellEffects): str
     ...(effects === undefined ? [] : [`\n${formatShellEffects(effects)}`]),
     ...context.map((text) => `\nadded context: ${visibleLine(text)}`),
     ...(trace?.files ?? []).map((text) => `\nhook file: ${text}`),
+    ...ignored.map(({ hook, reason: why }) => `\nnot applied: ${nameOf(hook)}: ${visibleLine(why)}`),
     ...opened.map(
       ({ hook, because, code }) => `\nallowed although ${nameOf(hook)} failed (${because}, ${code})`,
     ),

@@ -39,14 +39,11 @@ export interface EventArgs {
 export function sendEvent(
   hooks: Hooks,
   event: string,
-  args: EventArgs & { readonly options?: DispatchOptions },
+  payload: unknown,
+  from: EventArgs,
+  options?: DispatchOptions,
 ): Promise<Decision> {
-  return hooks.dispatch(
-    event as 'pre_tool_use',
-    readPayloadArgs(args) as never,
-    cliEnvelope(args),
-    args.options,
-  )
+  return hooks.dispatch(event as 'pre_tool_use', payload as never, cliEnvelope(from), options)
 }
 
 export function exitCodeOf({ kind }: Pick<Decision, 'kind'>): ExitCode {

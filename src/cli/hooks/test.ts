@@ -68,10 +68,8 @@ function testLocalHook(args: TestArgs): Promise<TestOutcome | undefined> {
       dedup_window_ms: 0,
       event: args.event ?? found.event,
     })
-    const decision = await sendEvent(isolated, args.event ?? found.event, {
-      ...args,
-      options: { trace: true },
-    })
+    const event = args.event ?? found.event
+    const decision = await sendEvent(isolated, event, readPayloadArgs(args), args, { trace: true })
     return { decision: decision.kind, result: testResult(found, decision) }
   })
 }

@@ -2,12 +2,12 @@ import { resolve } from 'node:path'
 import { type Local, openLocal } from '../../app/local.ts'
 import { printMessage } from '../output.ts'
 
-/** Opens the hooks of a directory for `use`, and closes them when it returns or throws. */
+/** Opens the hooks of a directory and a call for `use`, and closes them when it returns or throws. */
 export async function withLocalHooks<T>(
-  args: { cwd?: string | undefined },
+  { cwd = '.', call }: { readonly cwd?: string | undefined; readonly call?: unknown },
   use: (local: Local) => Promise<T> | T,
 ): Promise<T> {
-  const local = await openLocal({ cwd: resolve(args.cwd ?? '.'), log: printWarning })
+  const local = await openLocal({ cwd: resolve(cwd), call, log: printWarning })
   try {
     return await use(local)
   } finally {

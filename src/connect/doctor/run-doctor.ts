@@ -5,6 +5,7 @@ import {
   type ConfigLevel,
   type HostFinding,
   type HostPaths,
+  okFinding,
   warnFinding,
 } from '../../agents/agent-host.ts'
 import { findProfile } from '../../agents/table.ts'
@@ -109,12 +110,7 @@ function sharedFiles(host: AgentHost, paths: HostPaths, all: readonly ConnectedA
   const files = host.alsoReads?.(paths) ?? []
   return all
     .filter(({ agent, file }) => agent !== host.agent && files.includes(file))
-    .map(({ agent, level, file }) =>
-      warnFinding(
-        `also runs the hooks of ${file}, so every hook runs twice`,
-        `Run \`${connectLine('disconnect', { agent, config: { level, file }, paths })}\` if you use only one of both.`,
-      ),
-    )
+    .map(({ file }) => okFinding(`also runs the hooks of ${file}; a call that both report is one event`))
 }
 
 /** The command that writes the entries again, with the flags of the first time. */

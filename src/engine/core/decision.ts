@@ -23,10 +23,13 @@ export interface RewriteStep {
   readonly after: unknown
 }
 
-/** A block that was not applied: the event cannot block, or it blocked too often in a row. */
-export interface IgnoredBlock {
+/**
+ * An answer that was not applied: a block of an event that cannot block, or that blocked too often in a row; a change or a
+ * permission of a hook of another folder.
+ */
+export interface IgnoredAnswer {
   readonly hook: HookId
-  readonly code: 'engine.block_ignored' | 'guard.streak'
+  readonly code: 'engine.block_ignored' | 'guard.streak' | 'engine.other_folder'
   readonly reason: string
 }
 
@@ -58,8 +61,8 @@ export interface Decision<Fields = Readonly<Record<string, unknown>>, Input = un
   readonly fields?: Fields
   /** Failed hooks whose policy allowed the event. */
   readonly opened?: readonly AllowedFailure[]
-  /** Blocks that were not applied. */
-  readonly ignored?: readonly IgnoredBlock[]
+  /** Answers that were not applied. */
+  readonly ignored?: readonly IgnoredAnswer[]
   /** How the decision came about; present if the caller set `trace: true`. */
   readonly trace?: Trace
 }

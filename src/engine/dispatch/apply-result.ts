@@ -16,8 +16,9 @@ type Applied = 'next' | 'stop'
 export function applyResult(dispatch: Dispatch, hook: CompiledHook, value: unknown): Applied {
   const { eventHooks, role } = dispatch.resolved
   if (role === 'observe') return applyObserved(dispatch, hook, value)
-  const result = readSafely(eventHooks.row, value)
-  if (typeof result === 'string') return applyFailure(dispatch, hook, 'invalid', 'handler.result', result)
+  const answer = readSafely(eventHooks.row, value)
+  if (typeof answer === 'string') return applyFailure(dispatch, hook, 'invalid', 'handler.result', answer)
+  const result = hook.otherFolder === undefined ? answer : objectionOf(dispatch, hook, answer)
   if (role === 'decide' && result.input !== undefined) {
     const rewritten = rewriteInput(dispatch, hook, result.input)
     if (rewritten === 'blocked') return 'stop'
@@ -34,6 +35,17 @@ export function applyResult(dispatch: Dispatch, hook: CompiledHook, value: unkno
     })
   }
   return role === 'decide' ? mergeResult(dispatch, hook, result) : 'next'
+}
+
+/** What a hook of another folder may say: an objection, or a hint for the model. */
+function objectionOf(dispatch: Dispatch, hook: CompiledHook, answer: HandlerResult): HandlerResult {
+  const { input, grant, fields: _, ...objection } = answer
+  if (dispatch.resolved.role === 'decide' && (input !== undefined || grant)) {
+    const what = input === undefined ? 'permit a call' : 'change a call'
+    const reason = `hooks of ${hook.otherFolder} may not ${what} of an agent that works elsewhere`
+    builderOf(dispatch).ignored.push({ hook: hook.id, code: 'engine.other_folder', reason })
+  }
+  return objection
 }
 
 function readSafely(row: EventRow, value: unknown): HandlerResult | string {

@@ -1,4 +1,4 @@
-import type { HookContext } from '../core/context.ts'
+import type { Envelope, HookContext } from '../core/context.ts'
 import type { Failure, HookId } from '../core/decision.ts'
 import type { ErrorCode } from '../core/errors/error-table.ts'
 import type { EventRow, Policy } from '../core/event.ts'
@@ -39,15 +39,22 @@ export interface CompiledHook {
   readonly expiresAt: number | undefined
   /** Has no condition or guard to evaluate before it runs, as most hooks. */
   readonly plain: boolean
+  /** The hook belongs to this folder, which the call touches from elsewhere: it may only block or ask. */
+  readonly otherFolder: string | undefined
   /** Failures in a row, counted by the breaker, and their kind. */
   readonly health: HookHealth & { because: Failure }
+}
+
+/** What a hook has beside its definition. */
+interface HookSource extends Pick<CompiledHook, 'run'> {
+  readonly timeoutCode?: ErrorCode | undefined
+  readonly otherFolder?: string | undefined
 }
 
 export function compileHook(
   definition: HookDefinition,
   row: EventRow,
-  run: Run,
-  timeoutCode: ErrorCode = 'handler.timeout',
+  { run, timeoutCode = 'handler.timeout', otherFolder }: HookSource,
 ): CompiledHook {
   const matcher = compileMatcher(definition, definition.event)
   const timeoutMs = definition.timeout_ms ?? row.timeoutMs
@@ -76,6 +83,7 @@ export function compileHook(
     seesFinalInput,
     trippedBy,
     expiresAt,
+    otherFolder,
     plain:
       matcher.when === undefined &&
       !matcher.readsEffects &&
@@ -86,6 +94,11 @@ export function compileHook(
       !trippedBy,
     health: { failures: 0, times: [], because: 'error' },
   }
+}
+
+/** The envelope as the conditions of a hook see it: `./` in a hook of another folder means that folder. */
+export function envelopeFor({ otherFolder }: CompiledHook, envelope: Envelope): Envelope {
+  return otherFolder === undefined ? envelope : { ...envelope, project: otherFolder }
 }
 
 /** Binds a handler to the config of one hook; throws a coded error for a config that it cannot use. */

@@ -3,7 +3,7 @@ import type {
   Decision,
   Failure,
   HookId,
-  IgnoredBlock,
+  IgnoredAnswer,
   Kind,
   RewriteStep,
 } from '../core/decision.ts'
@@ -39,7 +39,7 @@ export class DecisionBuilder {
   readonly steps: RewriteStep[] = []
   readonly context: string[] = []
   readonly opened: AllowedFailure[] = []
-  readonly ignored: IgnoredBlock[] = []
+  readonly ignored: IgnoredAnswer[] = []
   readonly merges: KindChange[] = []
 
   /**
@@ -74,7 +74,7 @@ export class DecisionBuilder {
   }
 
   /** Drops the block: the event cannot block, or it has blocked too often in a row. */
-  ignoreBlock(code: IgnoredBlock['code']): void {
+  ignoreBlock(code: IgnoredAnswer['code']): void {
     this.ignored.push({ hook: this.by ?? '', code, reason: this.reason ?? '' })
     this.kind = 'allow'
     this.reason = undefined

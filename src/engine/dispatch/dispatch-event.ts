@@ -6,6 +6,7 @@ import type { Sink } from '../core/records/sink.ts'
 import { isRecord, type Problem } from '../core/schema/check.ts'
 import { freezeDeep } from '../core/values/freeze.ts'
 import { checkDepth } from '../guard/depth.ts'
+import type { ReadEffects } from '../match/effects/call-effects.ts'
 import type { CompiledHook } from './compiled-hook.ts'
 import { ALLOW, builderOf } from './decision-builder.ts'
 import { startDetached } from './detached.ts'
@@ -25,6 +26,8 @@ export interface DispatchOptions {
   readonly only?: HookId
   /** Receives the record of this dispatch in place of the sink of `createHooks`. */
   readonly sink?: Sink
+  /** What has been read about this call, so that its shell lines are not analysed again. */
+  readonly effects?: ReadEffects
 }
 
 export const NO_ENVELOPE: Envelope = Object.freeze({})
@@ -104,6 +107,7 @@ function dispatchWithOptions(
   const { engine } = resolved
   const sink = options.sink ?? engine.sink
   if (options.sink !== undefined) dispatch.withExtras().sink = sink
+  if (options.effects !== undefined) dispatch.withExtras().effects = options.effects
   if (options.trace || sink?.timed) {
     const extras = dispatch.withExtras()
     extras.log = new ExecutionLog(true, engine.clock.elapsed())

@@ -4,7 +4,7 @@ import type { TraceHook } from '../core/records/trace.ts'
 import { createEffectsReader } from '../match/effects/call-effects.ts'
 import { explainMatch, explainNameMiss } from '../match/explain-match.ts'
 import { joinToolNames } from '../match/tool-names.ts'
-import type { CompiledHook } from './compiled-hook.ts'
+import { type CompiledHook, envelopeFor } from './compiled-hook.ts'
 import { ticksFor } from './deadline-timer.ts'
 import type { Engine } from './engine.ts'
 
@@ -171,8 +171,11 @@ export function matchingObservers(
   const { event, row } = eventHooks
   const { shell } = engine
   const effects = shell === undefined ? {} : { effects: createEffectsReader(shell) }
-  const input = { event, name: subjectOf(row, payload), payload, envelope, ...effects }
-  return observers.filter(({ matcher }) => explainMatch(matcher, input).result !== 'missed')
+  const input = { event, name: subjectOf(row, payload), payload, ...effects }
+  return observers.filter(
+    (hook) =>
+      explainMatch(hook.matcher, { ...input, envelope: envelopeFor(hook, envelope) }).result !== 'missed',
+  )
 }
 
 interface NamedPayload {

@@ -4,7 +4,7 @@ import type { DispatchRecord, Execution, TraceOptions } from '../core/records/si
 import type { Trace, TraceHook } from '../core/records/trace.ts'
 import { isThenable } from '../core/values/thenable.ts'
 import { explainMatch, type MatchReport } from '../match/explain-match.ts'
-import type { CompiledHook } from './compiled-hook.ts'
+import { type CompiledHook, envelopeFor } from './compiled-hook.ts'
 import type { Dispatch } from './dispatch.ts'
 import { subjectOf } from './event-hooks.ts'
 
@@ -111,7 +111,7 @@ function hookExplainer(dispatch: Dispatch, subject: string): (hook: CompiledHook
     const own = executions.filter((execution) => execution.hook === hook.id)
     const { effects } = hook.matcher.readsEffects ? dispatch : {}
     const input = {
-      ...{ event, name: subject, payload: original, envelope },
+      ...{ event, name: subject, payload: original, envelope: envelopeFor(hook, envelope) },
       ...(effects === undefined ? {} : { effects }),
     }
     const match = matchText(reports.get(hook) ?? explainMatch(hook.matcher, input))

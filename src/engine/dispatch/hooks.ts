@@ -24,7 +24,7 @@ import { type DispatchOptions, dispatchEvent, NO_ENVELOPE } from './dispatch-eve
 import { dispatchSync } from './dispatch-sync.ts'
 import { createEngine } from './engine.ts'
 import { matchingObservers } from './event-hooks.ts'
-import { Registry, type Undo } from './registry.ts'
+import { type GroupOptions, Registry, type Undo } from './registry.ts'
 import type { Watch } from './watchdog.ts'
 
 /** Options of `createHooks`. All are optional. */
@@ -84,7 +84,7 @@ export interface Hooks<Rows extends EventRows = Catalogue> {
    * Replaces all hooks of a group, for example those of one file, at once. If one definition is bad it throws a coded
    * error and the group keeps its hooks. A definition object that was in the group before keeps its state.
    */
-  replace(group: string, definitions: readonly HookDefinition[]): void
+  replace(group: string, definitions: readonly HookDefinition[], options?: GroupOptions): void
   /** Sends an event through its hooks. Rejects only for input that is not an event; a failing hook follows its policy. */
   dispatch<K extends keyof Rows & string>(
     event: K,
@@ -138,7 +138,7 @@ export function createHooks<const E extends EventRows = {}>(
       return registry.addFunction(event, hook === undefined ? {} : given, run)
     },
     add: (definition) => registry.add(definition),
-    replace: (group, definitions) => registry.replace(group, definitions),
+    replace: (group, definitions, options) => registry.replace(group, definitions, options),
     dispatch(event, payload, envelope = NO_ENVELOPE, dispatchOptions) {
       try {
         return dispatchEvent(registry.hooksOf(event), payload, envelope, dispatchOptions) as Promise<never>

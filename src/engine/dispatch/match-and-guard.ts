@@ -9,7 +9,7 @@ import { checkExpiry } from '../guard/expiry.ts'
 import { describeMarks, evaluateConditions } from '../match/explain-match.ts'
 import type { MatchInput } from '../match/match-part.ts'
 import { applyFailure } from './apply-result.ts'
-import type { CompiledHook } from './compiled-hook.ts'
+import { type CompiledHook, envelopeFor } from './compiled-hook.ts'
 import { ticksFor } from './deadline-timer.ts'
 import { builderOf } from './decision-builder.ts'
 import { startDetached } from './detached.ts'
@@ -46,9 +46,9 @@ type ConditionVerdict = 'matched' | 'missed' | { readonly hidden: readonly Opaqu
 function checkConditions(dispatch: Dispatch, hook: CompiledHook): ConditionVerdict {
   const { matcher } = hook
   if (matcher.when === undefined && !matcher.readsEffects) return 'matched'
-  const { event, payload, envelope } = dispatch
+  const { event, payload } = dispatch
   const name = subjectOf(dispatch.resolved.eventHooks.row, payload)
-  const input: MatchInput = { event, name, payload, envelope }
+  const input: MatchInput = { event, name, payload, envelope: envelopeFor(hook, dispatch.envelope) }
   const log = dispatch.extras?.log
   if (matcher.when === undefined || log?.timed) return reportConditions(dispatch, hook, input)
   try {

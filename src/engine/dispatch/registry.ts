@@ -16,6 +16,15 @@ const MAX_SPELLINGS = 1_000
 /** Removes what a call has registered; calling it again does nothing. */
 export type Undo = () => void
 
+/** What holds for all hooks of a group. */
+export interface GroupOptions {
+  /**
+   * The hooks belong to this folder, and the agent works in another one. They may block or ask; their changes and permissions are
+   * not applied, and the decision says so in `ignored`. A relative path in their conditions means this folder.
+   */
+  readonly otherFolder?: string
+}
+
 interface RegistryParts {
   /** Creates the engine, given the function that switches a failing hook off. */
   createEngine(trip: (hook: CompiledHook) => HookDefinition | undefined): Engine
@@ -63,11 +72,13 @@ export class Registry {
   }
 
   /** Replaces all hooks of a group at once; one bad definition changes nothing. */
-  replace(group: string, definitions: readonly unknown[]): void {
+  replace(group: string, definitions: readonly unknown[], { otherFolder }: GroupOptions = {}): void {
     const before = this.#groups.get(group) ?? new Set()
     // The same object as before means the same hook, which keeps the count of its breaker.
     const kept = new Map([...before].map((id) => [this.#given.get(id), this.#hooks.get(id)]))
-    const hooks = definitions.map((definition) => kept.get(definition) ?? this.#compile(definition))
+    const hooks = definitions.map(
+      (definition) => kept.get(definition) ?? this.#compile(definition, undefined, otherFolder),
+    )
     const ids = new Set<HookId>()
     for (const { id } of hooks) {
       if (ids.has(id)) throw duplicate(id)
@@ -87,13 +98,15 @@ export class Registry {
     this.#clearLists()
   }
 
-  #compile(given: unknown, run?: Run): CompiledHook {
+  #compile(given: unknown, run?: Run, otherFolder?: string): CompiledHook {
     const definition = this.#complete(readHookDefinition(given))
     const handler = run === undefined ? this.#handler(definition) : undefined
     const bound = handler === undefined ? run : bindHandler(handler, definition, this.#parts.host)
     if (bound === undefined) throw new HookError('config.unknown_handler', 'a hook has nothing to run')
     const watched = this.#parts.watch?.(bound, definition) ?? bound
-    const hook = compileHook(definition, this.row(definition.event), watched, handler?.timeoutCode)
+    const hook = compileHook(definition, this.row(definition.event), {
+      ...{ run: watched, timeoutCode: handler?.timeoutCode, otherFolder },
+    })
     if (hook.matcher.readsEffects) requireAnalyzer(this.engine, hook.id)
     return hook
   }
@@ -147,7 +160,7 @@ export class Registry {
     if (hook === undefined) throw new HookError('config.unknown_hook', `there is no hook ${id}`)
     const definition = readHookDefinition({ ...hook.definition, ...changes })
     this.#given.delete(id)
-    this.#hooks.set(id, compileHook(definition, this.row(definition.event), hook.run, hook.timeoutCode))
+    this.#hooks.set(id, compileHook(definition, this.row(definition.event), hook))
     this.#clearLists()
     return definition
   }

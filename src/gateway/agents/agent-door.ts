@@ -24,6 +24,7 @@ import { realFolder } from '../../stored-hooks/snapshots/event-folders.ts'
 import type { SessionFolders } from '../../stored-hooks/snapshots/session-folders.ts'
 import type { Dispatcher } from '../dispatch.ts'
 import { createAgentSessions, type EventSource } from './agent-sessions.ts'
+import { createEventPairs, type PairedEvent } from './event-pairs.ts'
 
 /** The largest native event: payloads hold whole files, and some the conversation. */
 export const AGENT_LIMITS = { maxBytes: 8 * 1_048_576 + 65_536, maxKeys: 200_000, maxDepth: 128 } as const
@@ -90,6 +91,7 @@ const beforeCall: ReadonlySet<string> = new Set(['pre_tool_use', 'permission_req
 export function createAgentDoor(parts: AgentDoorParts): AgentDoor {
   const { dispatcher, sessionFolders, clock, log } = parts
   const sessions = createAgentSessions()
+  const pairs = createEventPairs()
   const unknown = new Set<string>()
 
   /** An unknown event cannot be decided: it is recorded as an observation, and logged once. */
@@ -114,47 +116,67 @@ export function createAgentDoor(parts: AgentDoorParts): AgentDoor {
     return { cwd, start }
   }
 
+  /** Decides an event that is not the second of a pair. */
+  const decideOnce = async (
+    caller: Caller,
+    { agent, event, reading, row }: PairedEvent,
+    request: AgentEventRequest,
+    { isLocal, key, isPast, onPending, ...options }: AgentEventOptions,
+  ): Promise<Decision> => {
+    const where = { tenant: caller.tenant, agent: agent.name, now: clock.now() }
+    const own = sessions.join(where, event, reading)
+    const called =
+      beforeCall.has(event) && isPast === undefined
+        ? await withRun(parts, where, own, {
+            ...{ proof: request.run, withinMs: request.withinMs, signal: options.signal },
+          })
+        : own
+    const joined = called.run === undefined ? await withDepth(parts, where, called) : called
+    const folder = isLocal ? await agentFoldersOf(where, joined, reading.envelope.session) : undefined
+    const envelope =
+      folder === undefined || folder.start === '/' ? joined : { ...joined, project: folder.start }
+    const canAsk = row.honours?.includes('ask') === true
+    const { eventId, decision } = await dispatcher.dispatch(
+      caller,
+      {
+        ...{ event, payload: reading.payload, envelope },
+        ...(key === undefined ? {} : { idempotency_key: key }),
+        ...(request.approvalId === undefined ? {} : { approval_id: request.approvalId }),
+      },
+      {
+        ...options,
+        ...{ canAsk, ...callerWait(request.withinMs, canAsk, onPending) },
+        ...(folder === undefined ? {} : { folder }),
+        ...(isPast === undefined ? {} : { decided: pastDecision(isPast) }),
+      },
+    )
+    const { outcome, undelivered } = deliverDecision(decision, row.honours ?? [], agent.title)
+    if (outcome.kind === 'block' && beforeCall.has(event)) sessions.refuseCall(where, envelope)
+    if (undelivered.length > 0 && isPast === undefined)
+      log('agent.undelivered', { agent: agent.name, event, event_id: eventId, what: undelivered })
+    return decision
+  }
+
   return {
-    async decide(caller, connected, request, { isLocal, key, isPast, onPending, ...options }) {
+    async decide(caller, connected, request, options) {
       const { native } = request
       if (!isRecord(native))
         throw serverError('gateway.request', 'native must be an object', { at: 'native' })
       const { agent, event: name } = identifyAgent(connected, request.event, native)
       const row = rowOf(agent, name)
-      const reading = readNative(agent, name, { native, row, isPast: isPast !== undefined })
+      const isPast = options.isPast !== undefined
+      const reading = readNative(agent, name, { native, row, isPast })
       const event = reading.event ?? row.event ?? 'agent_event'
-      const where = { tenant: caller.tenant, agent: agent.name, now: clock.now() }
-      const own = sessions.join(where, event, reading)
-      const called =
-        beforeCall.has(event) && isPast === undefined
-          ? await withRun(parts, where, own, {
-              ...{ proof: request.run, withinMs: request.withinMs, signal: options.signal },
-            })
-          : own
-      const joined = called.run === undefined ? await withDepth(parts, where, called) : called
-      const folder = isLocal ? await agentFoldersOf(where, joined, reading.envelope.session) : undefined
-      const envelope =
-        folder === undefined || folder.start === '/' ? joined : { ...joined, project: folder.start }
-      const canAsk = row.honours?.includes('ask') === true
-      const { eventId, decision } = await dispatcher.dispatch(
-        caller,
-        {
-          ...{ event, payload: reading.payload, envelope },
-          ...(key === undefined ? {} : { idempotency_key: key }),
-          ...(request.approvalId === undefined ? {} : { approval_id: request.approvalId }),
-        },
-        {
-          ...options,
-          ...{ canAsk, ...callerWait(request.withinMs, canAsk, onPending) },
-          ...(folder === undefined ? {} : { folder }),
-          ...(isPast === undefined ? {} : { decided: pastDecision(isPast) }),
-        },
+      const settingsOf = connected.name
+      const sent = { tenant: caller.tenant, agent, settingsOf, event, row, native, reading }
+      const first = isPast ? undefined : pairs.findFirst(sent)
+      const decision = first?.decision ?? decideOnce(caller, sent, request, options)
+      if (first === undefined && !isPast) pairs.begin(sent, decision)
+      return agent.reply(
+        name,
+        deliverDecision(await decision, row.honours ?? [], agent.title).outcome,
+        native,
       )
-      const { outcome, undelivered } = deliverDecision(decision, row.honours ?? [], agent.title)
-      if (outcome.kind === 'block' && beforeCall.has(event)) sessions.refuseCall(where, envelope)
-      if (undelivered.length > 0 && isPast === undefined)
-        log('agent.undelivered', { agent: agent.name, event, event_id: eventId, what: undelivered })
-      return agent.reply(name, outcome, native)
     },
   }
 }

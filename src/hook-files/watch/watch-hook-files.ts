@@ -26,7 +26,7 @@ export function watchHookFiles(options: WatchOptions): HookFileWatch {
   const fingerprints = watched.map((folder) => folder.fingerprint())
   const [first, ...rest] = watched.flatMap((folder) => folder.load())
   if (first !== undefined) {
-    for (const { folder } of watched) options.apply(folder.folder, [], { hooks: [] })
+    for (const { folder } of watched) options.apply(folder, [], { hooks: [] })
     throw problemsError([first, ...rest])
   }
   const reloaders = watched.map(

@@ -32,7 +32,7 @@ export interface HookFileStatus {
 
 export interface WatchedFolderOptions extends ReadHookFolderOptions {
   /** Replaces all hooks of the folder at once. Throws and changes nothing if one of them is refused. */
-  readonly apply: (group: string, definitions: readonly HookDefinition[], file: HookFile) => void
+  readonly apply: (source: HookFolder, definitions: readonly HookDefinition[], file: HookFile) => void
   readonly log: Log
 }
 
@@ -122,7 +122,7 @@ export class WatchedFolder {
   #replaceHooks(file: HookFile, scripts: TrustedScripts = {}): void {
     const prepared = prepareFileHooks(file.hooks, this.folder, this.#options.resolve)
     const hooks = pinScripts(prepared, scripts, this.folder.folder)
-    this.#options.apply(this.folder.folder, hooks, file)
+    this.#options.apply(this.folder, hooks, file)
     this.#ids = hooks.map(({ id }) => id)
   }
 

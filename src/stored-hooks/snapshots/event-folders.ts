@@ -16,8 +16,8 @@ interface GatewayOwner {
   readonly defaultTenant: string
 }
 
-/** No repository: only the files of the administrator and the user apply. */
-export const NO_FOLDER: AgentFolders = { cwd: '/', start: '/' }
+/** No repository: only the files of the administrator and the user apply, whatever a call touches. */
+export const NO_FOLDER: AgentFolders = { cwd: '/', start: '/', touched: [] }
 
 /**
  * Whether events of this caller may name a folder of this machine. Only a lite gateway reads hook files, and only the
@@ -45,7 +45,7 @@ export function createEventFolders(owner: GatewayOwner, sessionFolders: SessionF
     if (!mayNameFolders(caller, owner)) return NO_FOLDER
     const cwd = realFolder(envelope.cwd ?? folderIn(payload))
     const { session, agent = '' } = envelope
-    if (session === undefined) return cwd === '/' ? NO_FOLDER : { cwd, start: cwd }
+    if (session === undefined) return { cwd, start: cwd }
     return sessionFolders
       .startOf({ tenant: caller.tenant, agent, session }, cwd)
       .then((start) => ({ cwd: cwd === '/' ? start : cwd, start }))

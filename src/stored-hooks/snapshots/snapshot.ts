@@ -39,6 +39,8 @@ export interface KnownHook
 export interface AgentFolders {
   readonly cwd: string
   readonly start: string
+  /** Other folders with hook files that one call touches. Their hooks may only block or ask. */
+  readonly touched?: readonly string[]
 }
 
 /** The hook files of one folder, attached to the stored hooks. */

@@ -210,7 +210,8 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
   }
 
   const of = (tenant: string, folder?: AgentFolders): Snapshot | Promise<Snapshot> => {
-    const key = folder === undefined ? tenant : [tenant, folder.cwd, folder.start].join('\0')
+    const key =
+      folder === undefined ? tenant : [tenant, folder.cwd, folder.start, ...(folder.touched ?? [])].join('\0')
     const entry = entryOf(key, tenant, folder)
     return entry.snapshot ?? reload(key, entry)
   }

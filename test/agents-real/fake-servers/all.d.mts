@@ -3,6 +3,8 @@ import type { Server } from 'node:http'
 export interface Step {
   readonly tool?: string
   readonly input?: unknown
+  /** Several calls at once. */
+  readonly tools?: readonly { readonly tool: string; readonly input: unknown }[]
   readonly text?: string
 }
 

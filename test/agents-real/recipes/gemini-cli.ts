@@ -6,6 +6,8 @@ const settings = {
   security: { auth: { selectedType: 'gemini-api-key' }, folderTrust: { enabled: false } },
   general: { disableAutoUpdate: true },
   privacy: { usageStatisticsEnabled: false },
+  // One case makes the same call five times.
+  model: { disableLoopDetection: true },
 }
 
 const script = ({ cli }: Stage) => join(cli, 'node_modules/@google/gemini-cli/bundle/gemini.js')

@@ -46,8 +46,8 @@ export const opencode: Recipe = {
   cannot: ['stop', 'no client'],
   packages: ['opencode-ai@1.18.33'],
   tool: (command) => ({ tool: 'bash', input: { command, description: 'Say hi' } }),
-  // One case moves to a folder next to the project.
-  prepare: (stage) => configure(stage, { external_directory: 'allow' }),
+  // One case moves to a folder next to the project, and one makes the same call five times.
+  prepare: (stage) => configure(stage, { external_directory: 'allow', doom_loop: 'allow' }),
   run: (stage, options = {}) => start(stage, options.args ?? [], options),
   subAgent: {
     tool: 'task',

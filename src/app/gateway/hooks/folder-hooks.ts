@@ -1,20 +1,18 @@
-import { existsSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { findPayloadShape } from '../../../agents/table.ts'
 import type { Handler } from '../../../engine/core/handler.ts'
 import type { Log } from '../../../engine/core/records/sink.ts'
-import { isRecord } from '../../../engine/core/schema/check.ts'
 import { definedFields } from '../../../engine/core/values/defined-fields.ts'
 import type { Hooks } from '../../../engine/dispatch/hooks.ts'
 import type { HookDefinition } from '../../../engine/hook-definition.ts'
-import { findHookFolders, trustFile } from '../../../hook-files/hook-folders.ts'
-import { trustStore } from '../../../hook-files/trust.ts'
+import { findHookFolders } from '../../../hook-files/hook-folders.ts'
+import type { TrustStore } from '../../../hook-files/trust.ts'
 import { watchHookFiles } from '../../../hook-files/watch/watch-hook-files.ts'
 import type { AgentFolders, AttachedFiles } from '../../../stored-hooks/snapshots/snapshot.ts'
+import { placeFileHooks } from '../../place-file-hooks.ts'
 
 interface FolderHooksParts {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly handlers: readonly Handler[]
+  readonly trust: TrustStore
   readonly log: Log
   /** Called after hooks of a file came into use. */
   onLoad(): void
@@ -24,19 +22,18 @@ interface FolderHooksParts {
 export function folderHooks({
   env,
   handlers,
+  trust,
   log,
   onLoad,
 }: FolderHooksParts): (hooks: Hooks, folder: AgentFolders) => AttachedFiles {
-  const trust = trustStore(trustFile(env))
-  return (hooks, { cwd, start }) => {
+  return (hooks, { cwd, start, touched = [] }) => {
     const inUse = new Map<string, readonly HookDefinition[]>()
     const files = watchHookFiles({
-      folders: findHookFolders({ cwd, start, env, repositories: trust.repositories() }),
-      apply(group, definitions) {
-        const folders = { cwd: existingFolder(cwd), start: existingFolder(start) }
-        const placed = definitions.map((definition) => inFolder(definition, folders))
-        hooks.replace(group, placed)
-        inUse.set(group, placed)
+      folders: findHookFolders({ cwd, start, touched, env, repositories: trust.repositories() }),
+      apply(source, definitions) {
+        const placed = placeFileHooks(definitions, source, { cwd, start })
+        hooks.replace(source.folder, placed, source)
+        inUse.set(source.folder, placed)
         onLoad()
       },
       handlers,
@@ -73,17 +70,4 @@ export function folderHooks({
       close: () => files.close(),
     }
   }
-}
-
-/** The nearest folder around a path that exists: the path itself may be on the machine of the caller. */
-function existingFolder(path: string): string {
-  return existsSync(path) || dirname(path) === path ? path : existingFolder(dirname(path))
-}
-
-/** A command of a file runs where the agent works, and not where the gateway happened to be started. */
-function inFolder(definition: HookDefinition, { cwd, start }: AgentFolders): HookDefinition {
-  const { handler_type, config } = definition
-  if (handler_type !== 'command' || !isRecord(config) || config.cwd !== undefined) return definition
-  const folder = findPayloadShape(String(config.payload))?.runsInProject ? start : cwd
-  return { ...definition, config: { ...config, cwd: folder } }
 }

@@ -48,7 +48,9 @@ export function readHooksInForce(
     hooksInForce,
     hookFolders(tenant) {
       if (!usesHookFiles(tenant, edition)) return []
-      const worked = snapshots.folders(tenant).flatMap(({ cwd, start }) => [cwd, start])
+      const worked = snapshots
+        .folders(tenant)
+        .flatMap(({ cwd, start, touched = [] }) => [cwd, start, ...touched])
       const trusted = readOrNone(trust.paths).map((path) => dirname(dirname(path)))
       const repositories = readOrNone(trust.repositories)
       return [

@@ -96,6 +96,8 @@ export const errorTable = {
   'engine.unstable_rewrite': 'Make the rewrite idempotent, or let only one hook rewrite.',
   /** A hook returned a block on an event that cannot block. */
   'engine.block_ignored': 'Listen to an event that can block.',
+  /** A hook of another folder than the agent's own wanted to change or permit a call. */
+  'engine.other_folder': 'Work in that folder, or put the hook into the file of the user.',
   /** A handler answered after its deadline; the answer was dropped. */
   'engine.late': 'Raise `timeout_ms`.',
   /** `dispatchSync` was called for an event that may wait. */
