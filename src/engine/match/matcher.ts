@@ -1,8 +1,7 @@
 import { errorText, HookError } from '../core/errors/error.ts'
-import type { HookConditions, Match } from '../core/hook.ts'
+import type { HookConditions } from '../core/hook.ts'
 import { isRecord } from '../core/schema/check.ts'
-import { loadOwnModule } from '../core/values/load-own-module.ts'
-import { lazyConditionPart } from './cel/load-condition.ts'
+import { lazyModule } from '../core/values/lazy-module.ts'
 import { agentIdsPart, fieldsPart, outcomePart } from './event-conditions.ts'
 import { globPart } from './glob.ts'
 import { type MatchInput, type MatchPart, throwWrongType } from './match-part.ts'
@@ -59,22 +58,17 @@ function compileParts(hook: HookConditions): MatchPart[] {
     ifGiven(hook.agent_ids, agentIdsPart),
     ifGiven(outcome, outcomePart),
     ifGiven(fields, fieldsPart),
-    ifGiven(command, loadedCommandPart),
-    ifText(hook.if_expr, 'if_expr', lazyConditionPart),
+    ifGiven(command, (given) => commandConditions().commandPart(given)),
+    ifText(hook.if_expr, 'if_expr', (source) => conditions().conditionPart(source)),
   ]
   return parts.filter((part) => part !== undefined)
 }
 
-let commandConditions: typeof import('./effects/command-condition.ts') | undefined
-
-/** Few hooks of a program need it, so the library door does not contain it. */
-function loadedCommandPart(given: NonNullable<Match['command']>): MatchPart | undefined {
-  commandConditions ??= loadOwnModule<typeof import('./effects/command-condition.ts')>(
-    import.meta.url,
-    './effects/command-condition',
-  )
-  return commandConditions.commandPart(given)
-}
+const conditions = lazyModule<typeof import('./cel/condition.ts')>(import.meta.url, './cel/condition')
+const commandConditions = lazyModule<typeof import('./effects/command-condition.ts')>(
+  import.meta.url,
+  './effects/command-condition',
+)
 
 /** A missing or empty text is not a condition. */
 function ifText(

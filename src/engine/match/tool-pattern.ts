@@ -1,7 +1,7 @@
 import { HookError } from '../core/errors/error.ts'
 import type { OpaqueMark } from '../core/shell-effects.ts'
 import { definedFields } from '../core/values/defined-fields.ts'
-import { loadOwnModule } from '../core/values/load-own-module.ts'
+import { lazyModule } from '../core/values/lazy-module.ts'
 import type { CallEffects } from './effects/call-effects.ts'
 import {
   type CommandPattern,
@@ -56,7 +56,7 @@ export function namesPart(names: readonly string[]): MatchPart | undefined {
   assertTexts(names, 'match.names')
   if (names.length === 0) return undefined
   const exact = new Set(names.filter((name) => !name.includes('(')))
-  const except = names.some(isException) ? loadedExceptions(names) : undefined
+  const except = names.some(isException) ? exceptEffects().compileExceptions(names) : undefined
   const patterns = names.flatMap((name, index) =>
     name.includes('(') && !isException(name)
       ? [compileToolPattern(toolPatternAt(name, index), `match.names.${index}`, except)]
@@ -93,16 +93,10 @@ export function isException(name: string): boolean {
   return /^!.*\(/.test(name)
 }
 
-let exceptEffects: typeof import('./effects/except-effects.ts') | undefined
-
-/** Few hooks have exceptions, so the library door does not contain them. */
-function loadedExceptions(names: readonly string[]): Exceptions {
-  exceptEffects ??= loadOwnModule<typeof import('./effects/except-effects.ts')>(
-    import.meta.url,
-    './effects/except-effects',
-  )
-  return exceptEffects.compileExceptions(names)
-}
+const exceptEffects = lazyModule<typeof import('./effects/except-effects.ts')>(
+  import.meta.url,
+  './effects/except-effects',
+)
 
 /** Reads the `Tool(pattern)` of an entry of `match.names`. */
 export function toolPatternAt(text: string, index: number): ToolPattern {
