@@ -80,20 +80,14 @@ export function outgoingEvent(call: Call, project?: string): OutgoingEvent {
     event: shaped.payload,
     env: shaped.env,
     seen: { payload: shaped.payload, context, hook: call.hook },
-    readResult: (result) => readShapedResult(result, { shape, shaped, event }),
+    readResult: (result) => readShapedResult(result, shape, shaped, event),
   }
 }
 
 const afterTool = ['post_tool_use', 'post_tool_use_failure']
 const beforeTool = ['pre_tool_use', 'permission_request']
 
-interface ShapedCall {
-  readonly shape: PayloadShape
-  readonly shaped: ShapedEvent
-  readonly event: string
-}
-
-function readShapedResult(result: unknown, { shape, shaped, event }: ShapedCall): unknown {
+function readShapedResult(result: unknown, shape: PayloadShape, shaped: ShapedEvent, event: string): unknown {
   if (!isRecord(result)) return result
   if (result.kind === 'block' && afterTool.includes(event)) return readFeedback(result, shape, event)
   if (result.input === undefined || !beforeTool.includes(event)) return result

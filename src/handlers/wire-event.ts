@@ -1,5 +1,6 @@
 import type { HookContext } from '../engine/core/context.ts'
 import { isRecord } from '../engine/core/schema/check.ts'
+import { definedFields } from '../engine/core/values/defined-fields.ts'
 
 /** The event as commands, webhooks and scripts receive it: one flat object in snake_case. */
 export type WireEvent = Readonly<Record<string, unknown>>
@@ -20,7 +21,7 @@ export function toWireEvent(payload: unknown, context: HookContext): WireEvent {
     event: context.event,
     event_id: context.id,
     depth: context.depth,
-    ...present({
+    ...definedFields({
       tenant_id: envelope.tenant,
       agent_id: envelope.agentId,
       agent_name: envelope.agent,
@@ -41,8 +42,4 @@ function clientSpelling(raw: Readonly<Record<string, unknown>>): string | undefi
 /** `pre_tool_use` → `PreToolUse`, as most coding agents write it. */
 function pascalCase(event: string): string {
   return event.replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
-}
-
-function present(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }

@@ -21,7 +21,7 @@ type Call = Pick<HandlerCall<unknown>, 'payload' | 'context' | 'hook'>
 function createOpenHarnessQuestion(
   { prompt }: OpenHarnessConfig,
   { payload, context }: Call,
-  options: { thorough?: boolean } = {},
+  isThorough: boolean,
 ): Question {
   const event = toWireEvent(payload, context)
   // One pass, so that placeholders inside of values are not replaced.
@@ -29,17 +29,17 @@ function createOpenHarnessQuestion(
     // The pattern matches only these names.
     return placeholderValue(found as Placeholder, event)
   })
-  return { system: options.thorough ? `${contract} ${thoroughly}` : contract, user }
+  return { system: isThorough ? `${contract} ${thoroughly}` : contract, user }
 }
 
 /** Asks one question. Agent hooks of this format do the same with a request to be thorough; they start no agent. */
 export async function askOpenHarness(
   access: ModelAccess,
   call: HandlerCall<OpenHarnessConfig>,
-  options: { thorough?: boolean } = {},
+  isThorough = false,
 ): Promise<unknown> {
   const { config, context } = call
-  const question = createOpenHarnessQuestion(config, call, options)
+  const question = createOpenHarnessQuestion(config, call, isThorough)
   try {
     const text = await askWithinBudget(access, context, {
       model: config.model,
@@ -63,13 +63,8 @@ function readOpenHarnessAnswer({ canBlock }: OpenHarnessConfig, text: string, ca
   return createRefusal('block', { reason }, call.hook)
 }
 
-interface OkAnswer {
-  readonly ok: boolean
-  readonly reason: string
-}
-
 /** A JSON object with a boolean `ok`, or one of three words. Everything else fails, also JSON in a code fence. */
-export function readOk(text: string): OkAnswer {
+export function readOk(text: string): { readonly ok: boolean; readonly reason: string } {
   const answer = parseOrUndefined(text)
   if (isRecord(answer) && typeof answer.ok === 'boolean') {
     const { reason } = answer

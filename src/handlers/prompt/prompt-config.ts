@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { HookError } from '../../engine/core/errors/error.ts'
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import type { BaseHook } from '../../engine/core/hook.ts'
@@ -63,7 +63,7 @@ export interface OpenHarnessConfig {
 }
 
 export function readPromptConfig(settings: PromptSettings, hook: BaseHook): PromptConfig {
-  const version = createHash('sha256').update(stableJson(hook)).digest('hex')
+  const version = hash('sha256', stableJson(hook))
   if (settings.format === 'openharness') return { ...readOpenHarness(settings), version }
   if (!isNarrowed(hook)) {
     throw handlerError(
