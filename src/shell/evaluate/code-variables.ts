@@ -1,6 +1,6 @@
-import { exactField, knownText, type ShellText } from '../expand/shell-text.ts'
+import { exactField, isList, knownText, type ShellText } from '../expand/shell-text.ts'
 import { type ShellFrame, viaStep } from './shell-run.ts'
-import { forkState, isListValue, type ShellState } from './shell-state.ts'
+import { forkState, type ShellState } from './shell-state.ts'
 
 /** Variables that make programs load code from a file which the analyser does not read. */
 const loadingVariables: ReadonlySet<string> = new Set([
@@ -36,7 +36,7 @@ const codeVariables =
 /** Runs what programs run because of a variable: `PAGER`, `GIT_SSH_COMMAND`, `BASH_ENV`. */
 export function runCodeVariable(name: string, state: ShellState, frame: ShellFrame): void {
   const value = state.variables.get(name)
-  if (value === undefined || isListValue(value) || value.length === 0) return
+  if (value === undefined || isList(value) || value.length === 0) return
   const { run, at = 0 } = frame
   const inside = viaStep(frame, name)
   const text = knownText(value)
@@ -81,27 +81,17 @@ function runGitVariable(
   { state, frame }: { readonly state: ShellState; readonly frame: ShellFrame },
 ): void {
   const key = state.variables.get(name.replace('VALUE', 'KEY'))
-  const setting = key === undefined || isListValue(key) ? undefined : knownText(key)
+  const setting = key === undefined || isList(key) ? undefined : knownText(key)
   const [first, ...rest] = value
   const isShellCode = typeof first === 'string' && first.startsWith('!')
   const code = isShellCode ? [first.slice(1), ...rest] : value
-  if (setting === undefined || isShellCode || runsSetting(setting))
+  if (setting === undefined || isShellCode || commandSettings.test(setting))
     frame.run.runCode(code, forkState(state), frame)
 }
 
 /** Settings whose value git runs as a command. */
-const commandSettings =
+export const commandSettings =
   /^(core\.(pager|editor|sshcommand|fsmonitor|gitproxy|askpass|alternaterefscommand)|sequence\.editor|pager\..+|diff\.external|diff\..+\.(command|textconv)|merge\..+\.driver|filter\..+\.(clean|smudge|process)|gpg\.(.+\.)?program|(difftool|mergetool|browser|man)\..+\.(cmd|path)|sendemail\.(sendmailcmd|smtpserver|tocmd|cccmd)|credential\.(.+\.)?helper|uploadpack\.packobjectshook|interactive\.difffilter|web\.browser|ssh\.variant|remote\..+\.(uploadpack|receivepack|vcs)|trailer\..+\.(cmd|command)|tar\..+\.command|hook\..+\.command)$/i
 
 /** Settings that name a folder with scripts which git runs. */
-const folderSettings = /^(core\.hookspath|init\.templatedir)$/i
-
-/** Whether git runs the value of a setting. */
-export function runsSetting(key: string): boolean {
-  return commandSettings.test(key)
-}
-
-/** Whether git runs the scripts in the folder that a setting names. */
-export function namesScriptFolder(key: string): boolean {
-  return folderSettings.test(key)
-}
+export const folderSettings = /^(core\.hookspath|init\.templatedir)$/i

@@ -1,7 +1,7 @@
 import { optionValues, sliceField } from '../commands/parse-options.ts'
 import type { ProgramCall } from '../commands/program-call.ts'
 import { childState, joinWords } from '../commands/run-code.ts'
-import { namesScriptFolder, runsSetting } from '../evaluate/code-variables.ts'
+import { commandSettings, folderSettings } from '../evaluate/code-variables.ts'
 import { type Invocation, insideStep } from '../evaluate/shell-run.ts'
 import { defineAlias, forkState } from '../evaluate/shell-state.ts'
 import { describeField, exactField, fieldText, isFieldKnown, type WordField } from '../expand/shell-text.ts'
@@ -86,9 +86,9 @@ function runSetting(invocation: Invocation, setting: WordField): void {
     return
   }
   if (written === '' || /^(true|false)$/.test(written)) return
-  if (namesScriptFolder(key))
+  if (folderSettings.test(key))
     invocation.frame.run.record.addOpaque('script', `git runs the scripts in ${written}`, invocation.at)
-  if (runsSetting(key)) runGit(invocation, `git -c ${key}`, value)
+  if (commandSettings.test(key)) runGit(invocation, `git -c ${key}`, value)
 }
 
 function runGit({ frame, state }: Invocation, step: string, code: WordField): void {
