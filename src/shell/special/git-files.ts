@@ -12,7 +12,7 @@ export function gitApply({ parsed: { options, operands }, add, invocation }: Fil
   else addPatchFiles(text, 1, add)
 }
 
-export function gitCheckout({ parsed, add, invocation }: FileCall): void {
+export function gitCheckout({ parsed, add, addTree, invocation }: FileCall): void {
   const dashes = invocation.args.findIndex((arg) => describeField(arg) === '--')
   const paths =
     dashes === -1
@@ -21,10 +21,7 @@ export function gitCheckout({ parsed, add, invocation }: FileCall): void {
         )
       : invocation.args.slice(dashes + 1)
   if (hasOption(parsed.options, 'b', 'B', 'orphan')) return
-  for (const field of paths) {
-    add('writes', field)
-    add('writes', field, '/**')
-  }
+  for (const field of paths) addTree('writes', field)
   if (hasOption(parsed.options, 'f')) add('writes', exactField('.'), '/**')
 }
 

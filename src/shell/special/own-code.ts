@@ -88,15 +88,15 @@ export function runJob({ program, frame, state, at, levels }: ProgramCall): void
   else if (stdin !== undefined) frame.run.runCode(stdin, childState(state), inside)
 }
 
-/** Where an input or an argument names shell code after an escape, and files that commands of the program write or read. */
-interface Escapes {
+/**
+ * Clients of databases and file servers run shell code that an input or an argument has after an escape, and write or read the files
+ * that commands of their own name.
+ */
+export function runEscapes(escapes: {
   readonly code: RegExp
   readonly writes?: RegExp
   readonly reads?: RegExp
-}
-
-/** Clients of databases and file servers run shell code after an escape. */
-export function runEscapes(escapes: Escapes): (call: Invocation, texts: readonly string[]) => void {
+}): (call: Invocation, texts: readonly string[]) => void {
   return (invocation, texts) => {
     const { program, frame, state, at } = invocation
     const record = recordFile(state, frame)
