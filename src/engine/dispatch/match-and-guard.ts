@@ -4,7 +4,7 @@ import { isErrorCode } from '../core/errors/error-table.ts'
 import type { Skip } from '../core/guard-state.ts'
 import { isRecord } from '../core/schema/check.ts'
 import type { OpaqueMark } from '../core/shell-effects.ts'
-import { isThenable } from '../core/values/thenable.ts'
+import { abandon, isThenable } from '../core/values/thenable.ts'
 import { checkExpiry } from '../guard/expiry.ts'
 import { describeMarks, evaluateConditions } from '../match/explain-match.ts'
 import type { MatchInput } from '../match/match-part.ts'
@@ -139,7 +139,7 @@ function askGuards(dispatch: Dispatch, hook: CompiledHook): StepOutcome {
       dispatch.wait(passes, GUARD_TICKS, awaitingGuards)
       return 'wait'
     }
-    Promise.resolve(passes).then(undefined, () => {})
+    abandon(passes)
     return applyFailure(dispatch, hook, 'error', 'guard.state', 'a synchronous event cannot wait')
   } catch (thrown) {
     return applyFailure(dispatch, hook, 'error', 'guard.state', errorText(thrown))

@@ -38,13 +38,8 @@ const effects: Readonly<Record<string, string>> = {
   Network: 'contacts',
 }
 
-interface Pattern {
-  readonly tool: string
-  readonly inside: string
-}
-
 /** `Tool(pattern)`; undefined if it is a name or a regular expression. */
-function readPattern(text: string): Pattern | undefined {
+function readPattern(text: string) {
   const [, tool, inside] = /^([\w.*-]+)\((.*)\)$/s.exec(text) ?? []
   return tool === undefined || inside === undefined ? undefined : { tool, inside }
 }
@@ -52,10 +47,8 @@ function readPattern(text: string): Pattern | undefined {
 function toolText(matcher: string): string {
   const pattern = readPattern(matcher)
   if (pattern === undefined) return matcher
-  const { tool, inside } = pattern
-  const verb = effects[tool]
-  if (verb === undefined) return `${tool}: ${inside}`
-  return `${verb} ${placesText([inside])}`
+  const verb = effects[pattern.tool]
+  return verb === undefined ? `${pattern.tool}: ${pattern.inside}` : `${verb} ${placesText([pattern.inside])}`
 }
 
 function namesText(names: readonly string[]): string {

@@ -1,6 +1,6 @@
-import { errorText, HookError } from '../core/errors/error.ts'
+import { HookError } from '../core/errors/error.ts'
 import type { OpaqueMark } from '../core/shell-effects.ts'
-import { effectsOf, formatValue, type MatchInput, type MatchPart } from './match-part.ts'
+import { effectsOf, formatValue, type MatchInput, type MatchPart, withCode } from './match-part.ts'
 import type { Matcher } from './matcher.ts'
 import { splitToolNames } from './tool-names.ts'
 
@@ -119,10 +119,4 @@ function explainCondition({ kind, source, explain }: MatchPart, input: MatchInpu
     default:
       return `${kind} ${source} does not match the arguments of this ${input.name} call`
   }
-}
-
-/** An error that a getter of the payload throws has no code. */
-function withCode(error: unknown): HookError {
-  if (error instanceof HookError) return error
-  return new HookError('input.unreadable', `reading the payload threw: ${errorText(error)}`, { cause: error })
 }

@@ -1,10 +1,10 @@
-import { errorText, HookError } from '../core/errors/error.ts'
+import { HookError } from '../core/errors/error.ts'
 import type { HookConditions } from '../core/hook.ts'
 import { isRecord } from '../core/schema/check.ts'
 import { lazyModule } from '../core/values/lazy-module.ts'
 import { agentIdsPart, fieldsPart, outcomePart } from './event-conditions.ts'
 import { globPart } from './glob.ts'
-import { type MatchInput, type MatchPart, throwWrongType } from './match-part.ts'
+import { type MatchInput, type MatchPart, throwWrongType, withCode } from './match-part.ts'
 import { regexPart } from './regex.ts'
 import { splitToolNames } from './tool-names.ts'
 import { namesPart, toolPatternPart } from './tool-pattern.ts'
@@ -113,16 +113,12 @@ function inputPerName(input: MatchInput): readonly MatchInput[] {
     : [first, ...others].map((name) => ({ ...input, name }))
 }
 
-/** Gives an error that a getter of the payload throws a code. */
 function withCodedErrors(when: (input: MatchInput) => boolean): (input: MatchInput) => boolean {
   return (input) => {
     try {
       return when(input)
     } catch (error) {
-      if (error instanceof HookError) throw error
-      throw new HookError('input.unreadable', `reading the payload threw: ${errorText(error)}`, {
-        cause: error,
-      })
+      throw withCode(error)
     }
   }
 }

@@ -99,7 +99,7 @@ export const installRows = {
       blockReason: field(text, last),
     },
     merge: mergeInstall,
-    verdict: blockWhen('block', { reason: 'blockReason', otherwise: 'a hook blocked this install' }),
+    verdict: blockWhen('block', 'a hook blocked this install', 'blockReason'),
     subject: 'targetName',
   }),
 }

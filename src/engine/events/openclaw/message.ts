@@ -110,7 +110,7 @@ export const messageRows = {
       metadata: optional(record),
     }),
     fields: { content: field(text, last), cancel: field(flag, sticky) },
-    verdict: blockWhen('cancel', { otherwise: 'a hook cancelled this message' }),
+    verdict: blockWhen('cancel', 'a hook cancelled this message'),
     subject: 'to',
   }),
   message_sent: defineEvent({
@@ -135,7 +135,7 @@ export const messageRows = {
     payload: transcriptLine<'message' | 'sessionKey' | 'agentId'>(),
     rewrites: 'message',
     fields: { block: field(flag, sticky), message: field(object<AgentMessage>(), last) },
-    verdict: blockWhen('block', { otherwise: 'a hook kept this message out of the transcript' }),
+    verdict: blockWhen('block', 'a hook kept this message out of the transcript'),
     subject: 'agentId',
   }),
 }
