@@ -1,7 +1,7 @@
 import { HookError } from '../../engine/core/errors/error.ts'
 import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
 import { type BlockReason, readUrl } from '../../safe/outbound/rules/url.ts'
-import { isEncrypted, secretName } from '../../safe/secrets/secret.ts'
+import { isSealed } from '../../safe/secrets/secret.ts'
 import { readSigningKey } from '../../safe/secrets/webhook-signature.ts'
 import {
   type ConfiguredShape,
@@ -103,7 +103,6 @@ export function isHeaderValue(value: string): boolean {
 }
 
 function readSecrets(secrets: readonly string[]): readonly string[] {
-  for (const secret of secrets)
-    if (!isEncrypted(secret) && secretName(secret) === undefined) readSigningKey(secret)
+  for (const secret of secrets) if (!isSealed(secret)) readSigningKey(secret)
   return secrets
 }

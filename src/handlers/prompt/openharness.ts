@@ -1,7 +1,7 @@
 import { errorText } from '../../engine/core/errors/error.ts'
 import type { HandlerCall } from '../../engine/core/handler.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
-import { parseJson } from '../../safe/json.ts'
+import { parseJsonIfValid } from '../../safe/json.ts'
 import { redact } from '../../safe/secrets/redact.ts'
 import type { Question } from '../model/ask-model.ts'
 import { anyPlaceholder, type Placeholder, placeholderValue } from '../placeholders.ts'
@@ -65,7 +65,7 @@ function readOpenHarnessAnswer({ canBlock }: OpenHarnessConfig, text: string, ca
 
 /** A JSON object with a boolean `ok`, or one of three words. Everything else fails, also JSON in a code fence. */
 export function readOk(text: string): { readonly ok: boolean; readonly reason: string } {
-  const answer = parseOrUndefined(text)
+  const answer = parseJsonIfValid(text)
   if (isRecord(answer) && typeof answer.ok === 'boolean') {
     const { reason } = answer
     const shown = typeof reason === 'string' && reason !== '' ? reason : 'hook rejected the event'
@@ -75,13 +75,5 @@ export function readOk(text: string): { readonly ok: boolean; readonly reason: s
   return {
     ok: ['ok', 'true', 'yes'].includes(word),
     reason: text.trim() || 'hook returned invalid JSON',
-  }
-}
-
-function parseOrUndefined(text: string): unknown {
-  try {
-    return parseJson(text)
-  } catch {
-    return undefined
   }
 }
