@@ -27,14 +27,10 @@ export function toolPatternPart(source: string): MatchPart | undefined {
   const pattern = readToolPattern(source)
   if (!pattern) return undefined
   const { tool, inside } = pattern
-  if (inside.includes('|') && !/^[\w|.*+?-]+$/.test(inside))
-    throw new HookError(
-      'match.ambiguous',
-      `matcher ${source} could be a regular expression or a Tool(pattern)`,
-      {
-        at: `matcher:${source.indexOf('|')}`,
-      },
-    )
+  if (inside.includes('|') && !/^[\w|.*+?-]+$/.test(inside)) {
+    const message = `matcher ${source} could be a regular expression or a Tool(pattern)`
+    throw new HookError('match.ambiguous', message, { at: `matcher:${source.indexOf('|')}` })
+  }
   if (isRegexShaped(tool, inside)) {
     const regex = compileRegex(source, 'matcher')
     // Read as a regular expression only, `Bash(git .*)` would never match Bash, and a gate would silently not apply.

@@ -1,7 +1,7 @@
-import { HookError } from '../../engine/core/errors/error.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
 import { withAbout } from '../../engine/core/schema/more-schemas.ts'
 import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
+import { configError } from '../handler-type.ts'
 import { type OpenHarnessConfig, promptFields, readOpenHarness } from '../prompt/prompt-config.ts'
 import { compileSchema, type JsonSchema, type SchemaCheck } from './schema-check.ts'
 
@@ -45,11 +45,8 @@ export type AgentConfig = StartAgentConfig | OpenHarnessConfig
 export function readAgentConfig(settings: AgentSettings): AgentConfig {
   if (settings.format === 'openharness') return readOpenHarness(settings)
   const { agent_name: name, prompt, model, input_schema: input, output_schema: output } = settings
-  if (!name && !prompt) {
-    throw new HookError('config.field', 'config.agent_name is required unless there is a prompt', {
-      at: 'config.agent_name',
-    })
-  }
+  if (!name && !prompt)
+    throw configError('agent_name', 'config.agent_name is required unless there is a prompt')
   return {
     format: 'start',
     agentName: name || undefined,

@@ -93,13 +93,10 @@ function requireVariable(
 ): string {
   const value = headerVariable?.(name, tenant)
   if (value !== undefined) return value
-  throw handlerError(
-    'secret.unreadable',
-    `a header uses the variable ${name.slice(0, 80)}, which is not set or not allowed`,
-    {
-      hint: 'An administrator lists it in the setting `header_variables`, and the environment of the gateway sets it.',
-    },
-  )
+  const message = `a header uses the variable ${name.slice(0, 80)}, which is not set or not allowed`
+  const hint =
+    'An administrator lists it in the setting `header_variables`, and the environment of the gateway sets it.'
+  throw handlerError('secret.unreadable', message, { hint })
 }
 
 /** Never returns the ciphertext, which would go to the receiver. */

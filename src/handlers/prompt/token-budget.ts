@@ -44,12 +44,8 @@ export function createLedger(budget: TokenBudget | undefined, log: Log): TokenLe
     async check(tenant) {
       if (budget === undefined || !tenant) return
       await settle(tenant)
-      const left = await askBudget(budget, tenant, log)
-      if (!left)
-        throw handlerError(
-          'prompt.budget',
-          'tenant hook token budget exceeded: nothing is left of this month',
-        )
+      const message = 'tenant hook token budget exceeded: nothing is left of this month'
+      if (!(await askBudget(budget, tenant, log))) throw handlerError('prompt.budget', message)
     },
     async spend(tenant, tokens) {
       if (tenant) await charge(tenant, tokens)

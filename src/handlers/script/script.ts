@@ -4,7 +4,7 @@ import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
 import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
 import { definedFields } from '../../engine/core/values/defined-fields.ts'
-import { defineHandlerType } from '../handler-type.ts'
+import { configError, defineHandlerType } from '../handler-type.ts'
 import { toWireEvent } from '../wire-event.ts'
 import { SandboxPool } from './sandbox.ts'
 
@@ -48,8 +48,7 @@ export const scriptHandler = defineHandlerType({
 
 function checkSource(settings: ScriptSettings): ScriptSettings {
   const { source } = settings
-  if (source.trim() === '')
-    throw new HookError('config.field', 'config.source must not be empty', { at: 'config.source' })
+  if (source.trim() === '') throw configError('source', 'config.source must not be empty')
   if (Buffer.byteLength(source) > MAX_SOURCE_BYTES) {
     throw new HookError('config.range', `config.source must have at most ${MAX_SOURCE_BYTES} bytes`, {
       at: 'config.source',

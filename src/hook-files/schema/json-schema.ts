@@ -1,5 +1,5 @@
 import type { Handler } from '../../engine/core/handler.ts'
-import type { ObjectNode, Schema } from '../../engine/core/schema/schema.ts'
+import type { Schema } from '../../engine/core/schema/schema.ts'
 import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import { fileHookSchema, hookFileSchema } from './hook-file.ts'
@@ -8,14 +8,15 @@ import { fileHookSchema, hookFileSchema } from './hook-file.ts'
 export const SCHEMA_URL = 'https://unpkg.com/hookhelm/schema/hooks.schema.json'
 
 export type Json = Readonly<Record<string, unknown>>
+type Override = (node: Schema, json: Json) => Json
 
 /** The JSON Schema (draft 2020-12) of one of our schemas. `override` may replace the result for some of them. */
-export function toJsonSchema(node: Schema, override?: (node: Schema, json: Json) => Json): Json {
+export function toJsonSchema(node: Schema, override?: Override): Json {
   const json = { ...jsonOf(node, override), ...(node.about === undefined ? {} : { description: node.about }) }
   return override?.(node, json) ?? json
 }
 
-function jsonOf(node: Schema, override?: (node: Schema, json: Json) => Json): Json {
+function jsonOf(node: Schema, override?: Override): Json {
   switch (node.kind) {
     case 'any':
       return {}
@@ -23,8 +24,11 @@ function jsonOf(node: Schema, override?: (node: Schema, json: Json) => Json): Js
       return {
         type: 'string',
         ...(node.minLength ? { minLength: node.minLength } : {}),
-        ...definedFields({ maxLength: node.maxLength, format: node.format }),
-        ...(node.pattern === undefined ? {} : { pattern: node.pattern.source }),
+        ...definedFields({
+          maxLength: node.maxLength,
+          format: node.format,
+          pattern: node.pattern?.source,
+        }),
       }
     case 'number':
       return {
@@ -49,7 +53,7 @@ function jsonOf(node: Schema, override?: (node: Schema, json: Json) => Json): Js
         type: 'array',
         items: toJsonSchema(node.item, override),
         ...(node.minItems ? { minItems: node.minItems } : {}),
-        ...(node.maxItems === undefined ? {} : { maxItems: node.maxItems }),
+        ...definedFields({ maxItems: node.maxItems }),
       }
     case 'map':
       return { type: 'object', additionalProperties: toJsonSchema(node.value, override) }
@@ -60,7 +64,10 @@ function jsonOf(node: Schema, override?: (node: Schema, json: Json) => Json): Js
           Object.entries(node.fields).map(([name, field]) => [name, toJsonSchema(field, override)]),
         ),
         ...(node.required.length > 0 ? { required: node.required } : {}),
-        additionalProperties: othersOf(node, override),
+        additionalProperties:
+          node.others === undefined
+            ? false
+            : node.others === 'dropped' || toJsonSchema(node.others, override),
       }
     case 'nullable': {
       const { about: _, ...value } = node.value
@@ -73,11 +80,6 @@ function jsonOf(node: Schema, override?: (node: Schema, json: Json) => Json): Js
     case 'union':
       return { anyOf: node.options.map((option) => toJsonSchema(option, override)) }
   }
-}
-
-function othersOf({ others }: ObjectNode, override?: (node: Schema, json: Json) => Json): Json | boolean {
-  if (others === undefined) return false
-  return others === 'dropped' || toJsonSchema(others, override)
 }
 
 /** The JSON Schema of a hook file, for editors and other programs. Handlers add the shape of their `config`. */

@@ -3,16 +3,8 @@ import { type ShellFrame, viaStep } from './shell-run.ts'
 import { forkState, type ShellState } from './shell-state.ts'
 
 /** Variables that make programs load code from a file which the analyser does not read. */
-const loadingVariables: ReadonlySet<string> = new Set([
-  'DYLD_INSERT_LIBRARIES',
-  'GIT_EXEC_PATH',
-  'LD_AUDIT',
-  'LD_PRELOAD',
-  'PERL5DB',
-  'PERL5OPT',
-  'PYTHONSTARTUP',
-  'RUBYOPT',
-])
+const loadingVariables =
+  /^(?:DYLD_INSERT_LIBRARIES|GIT_EXEC_PATH|LD_AUDIT|LD_PRELOAD|PERL5DB|PERL5OPT|PYTHONSTARTUP|RUBYOPT)$/
 
 /** Options in variables with which a program loads code. */
 const loadingOptions: Readonly<Record<string, RegExp>> = {
@@ -27,7 +19,7 @@ const loadingOptions: Readonly<Record<string, RegExp>> = {
 }
 
 /** Variables that a shell expands before it prints them. */
-const promptVariables: ReadonlySet<string> = new Set(['PS0', 'PS1', 'PS2', 'PS4', 'PROMPT', 'RPROMPT'])
+const promptVariables = /^(?:PS[0124]|R?PROMPT)$/
 
 /** Variables whose value some program runs as a command. */
 const codeVariables =
@@ -42,7 +34,7 @@ export function runCodeVariable(name: string, state: ShellState, frame: ShellFra
   const text = knownText(value)
   if (name === 'PATH' && typeof value[0] === 'object' && value.length === 1 && value[0].source !== '$PATH')
     run.record.addOpaque('program', 'the folders of programs are not known, because PATH is not', at)
-  if (loadingVariables.has(name)) run.record.addOpaque('code', `${name} loads code that is not known`, at)
+  if (loadingVariables.test(name)) run.record.addOpaque('code', `${name} loads code that is not known`, at)
   const options = Object.hasOwn(loadingOptions, name) ? loadingOptions[name] : undefined
   if (options?.test(text ?? ''))
     run.record.addOpaque('code', `${name} has options that load code which is not known`, at)
@@ -53,7 +45,7 @@ export function runCodeVariable(name: string, state: ShellState, frame: ShellFra
       inside,
     )
   if (codeVariables.test(name) && !isWordOnly(text)) run.runCode(value, forkState(state), inside)
-  if (promptVariables.has(name) && /\$\(|`/.test(text ?? ''))
+  if (promptVariables.test(name) && /\$\(|`/.test(text ?? ''))
     run.runCode([': "', ...value, '"'], forkState(state), inside)
   if (/^BASH_FUNC_.*(?:%%|\(\))$/.test(name)) runExportedFunction(value, state, inside)
   if (/^GIT_CONFIG_VALUE_\d+$/.test(name)) runGitVariable(name, value, { state, frame: inside })

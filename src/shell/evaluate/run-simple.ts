@@ -16,6 +16,7 @@ import {
   type VariableValue,
   type WordField,
 } from '../expand/shell-text.ts'
+import { declarations } from '../parse/parse-shell.ts'
 import type { Assignment, SimpleCommand, Word } from '../parse/shell-syntax.ts'
 import { applyRedirects } from './apply-redirects.ts'
 import { runCodeVariable } from './code-variables.ts'
@@ -86,25 +87,10 @@ function hasSubstitution({ value }: Assignment): boolean {
   return words.some(({ parts }) => parts.some(({ kind }) => kind !== 'text'))
 }
 
-const declarations = new Set(['declare', 'typeset', 'local', 'export', 'readonly'])
 /** In POSIX sh, assignments before these stay. */
-const specialBuiltins = new Set([
-  '.',
-  ':',
-  'break',
-  'continue',
-  'eval',
-  'exec',
-  'exit',
-  'export',
-  'readonly',
-  'return',
-  'set',
-  'shift',
-  'times',
-  'trap',
-  'unset',
-])
+const specialBuiltins = new Set(
+  '. : break continue eval exec exit export readonly return set shift times trap unset'.split(' '),
+)
 
 function keepsAssignments(program: string, { dialect }: ShellFrame): boolean {
   return declarations.has(program) || (dialect === 'sh' && specialBuiltins.has(program))

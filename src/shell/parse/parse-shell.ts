@@ -137,7 +137,8 @@ function readCoproc(cursor: Cursor): ShellNode {
   return { kind: 'coproc', command: readCommand(cursor) }
 }
 
-const declarations = new Set(['declare', 'typeset', 'local', 'export', 'readonly'])
+/** Commands whose assignments are arguments. */
+export const declarations = new Set(['declare', 'typeset', 'local', 'export', 'readonly'])
 
 function readSimple(cursor: Cursor): ShellNode {
   countCommand(cursor)

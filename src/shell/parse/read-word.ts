@@ -218,14 +218,9 @@ function withZshSuffix(cursor: Cursor, name: string): Parameter {
 /** Reads `$(…)`, or `$((…))` if the parentheses close together. */
 function readParenthesis(cursor: Cursor, quoted: boolean, start: number): WordPart {
   if (startsWith(cursor, '((')) {
-    const arithmetic = tryArithmetic(cursor)
-    if (arithmetic)
-      return {
-        kind: 'arithmetic',
-        expression: arithmetic,
-        quoted,
-        source: cursor.text.slice(start, cursor.pos),
-      }
+    const expression = tryArithmetic(cursor)
+    if (expression)
+      return { kind: 'arithmetic', expression, quoted, source: cursor.text.slice(start, cursor.pos) }
   }
   cursor.pos++
   const script = readScriptInParentheses(cursor)

@@ -24,7 +24,6 @@ export type GateHookResult<D extends HookDecision = HookDecision> = { decision: 
 /** The start of every message from `resolveBlockMessage`. */
 export const BLOCK_MESSAGE_PREFIX = 'Your message could not be sent'
 
-const severity = { pass: 0, block: 2 } as const
 const blockKeys = new Set(['outcome', 'reason', 'message', 'category', 'metadata'])
 
 /** Whether a value is a valid decision. An unknown key makes it invalid: a gate must not guess. */
@@ -42,7 +41,7 @@ export function isHookDecision(value: unknown): value is HookDecision {
 /** Returns the stricter of two decisions, or the first if both are equally strict. */
 export function mergeHookDecisions(first: HookDecision | undefined, second: HookDecision): HookDecision {
   if (!first) return second
-  return severity[second.outcome] > severity[first.outcome] ? second : first
+  return first.outcome === 'pass' && second.outcome === 'block' ? second : first
 }
 
 /** Returns the message for the user whose run was blocked. */
