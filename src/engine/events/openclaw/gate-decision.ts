@@ -1,3 +1,4 @@
+import type { ReadVerdict } from '../../core/event.ts'
 import { isRecord } from '../../core/schema/check.ts'
 
 /** The gate lets the run start. */
@@ -57,4 +58,13 @@ export function resolveBlockMessage(
 
 function hasText(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== ''
+}
+
+/** The verdict of a gate whose result blocks with one flag. `reasonKey` names the key of the result that may hold the reason. */
+export function blockWhen(flag: string, otherwise: string, reasonKey?: string): ReadVerdict {
+  return (result) => {
+    if (!result[flag]) return undefined
+    const given = reasonKey === undefined ? undefined : result[reasonKey]
+    return { kind: 'block', reason: typeof given === 'string' && given ? given : otherwise }
+  }
 }

@@ -1,9 +1,14 @@
 import { defineEvent, field } from '../../core/event.ts'
 import { first, last, sticky } from '../../core/merge.ts'
 import { flag, list, number, object, oneOf, optional, record, shape, text } from '../../core/schema/check.ts'
-import { blockWhen } from './block-when.ts'
-import { type AgentMessage, type ReplyPayload, textOrNumber, traceFields } from './message-parts.ts'
-import { transcriptLine } from './transcript-line.ts'
+import { blockWhen } from './gate-decision.ts'
+import {
+  type AgentMessage,
+  type ReplyPayload,
+  textOrNumber,
+  traceFields,
+  transcriptLine,
+} from './message-parts.ts'
 
 export interface InboundImage {
   readonly data: string
