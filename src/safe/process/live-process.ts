@@ -1,14 +1,12 @@
 import { type Clock, systemClock } from '../../engine/core/values/clock.ts'
 import { DRAIN_MS, GRACE_MS, GroupProcess } from './process-groups.ts'
-import type { ProcessSpec } from './process-spec.ts'
+import type { ProcessExit, ProcessSpec } from './process-spec.ts'
 
 const MAX_LINE = 1_048_576
 const KEPT_STDERR = 4_096
 
 /** How a long-running process ended. */
-export interface LiveEnd {
-  readonly exitCode: number | undefined
-  readonly signal: string | undefined
+export interface LiveEnd extends ProcessExit {
   /** The end of its stderr. */
   readonly stderr: string
   /** It wrote a line that was too long. */

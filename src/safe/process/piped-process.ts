@@ -1,14 +1,12 @@
 import type { Readable, Writable } from 'node:stream'
 import { type Clock, systemClock } from '../../engine/core/values/clock.ts'
 import { DRAIN_MS, GRACE_MS, GroupProcess } from './process-groups.ts'
-import type { ProcessSpec } from './process-spec.ts'
+import type { ProcessExit, ProcessSpec } from './process-spec.ts'
 
 /** The time between the end of its stdin and SIGTERM, so that it can finish its work. */
 const CLOSE_MS = 2_000
 
-export interface PipedEnd {
-  readonly exitCode: number | undefined
-  readonly signal: NodeJS.Signals | undefined
+export interface PipedEnd extends ProcessExit {
   /** Why the process could not be started. */
   readonly refused?: string
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { errorText } from '../../engine/core/errors/error.ts'
 import type { Clock, Ticker } from '../../engine/core/values/clock.ts'
-import type { ProcessSpec } from './process-spec.ts'
+import type { ProcessExit, ProcessSpec } from './process-spec.ts'
 
 /** The process groups that we started and that have not ended. */
 const running = new Set<number>()
@@ -63,9 +63,7 @@ export const DRAIN_MS = 200
 export abstract class GroupProcess {
   protected readonly child: ChildProcess | undefined
   /** Set when the child itself has ended; its descendants may still hold its pipes. */
-  protected exit:
-    | { readonly exitCode: number | undefined; readonly signal: NodeJS.Signals | undefined }
-    | undefined
+  protected exit: ProcessExit | undefined
   /** Nothing of the group is waited for any more. */
   protected isOver = false
   readonly #clock: Clock

@@ -79,20 +79,10 @@ export function runOtherLanguage(call: ProgramCall): ShellOutcome | undefined {
   return eitherWay(state, [{ source: `$(${program})` }])
 }
 
-interface ShellArguments {
-  readonly code?: WordField
-  readonly script?: WordField
-  /** Files that the shell runs before anything else. */
-  readonly startFiles: readonly WordField[]
-  readonly positional: readonly WordField[]
-  /** `$0`, if an argument gives it. */
-  readonly name?: WordField
-}
-
 const optionsWithValue = new Set(['-o', '+o', '-O', '+O'])
 
-/** Reads the arguments of a shell: `-c code name args…`, `script args…`, or neither. */
-function readShellArguments(args: readonly WordField[]): ShellArguments {
+/** Reads the arguments of a shell: `-c code name args…`, `script args…`, or neither. It runs its start files before anything else. */
+function readShellArguments(args: readonly WordField[]) {
   const startFiles: WordField[] = []
   let hasCode = false
   let readsInput = false
@@ -112,12 +102,16 @@ function readShellArguments(args: readonly WordField[]): ShellArguments {
   const first = describeField(args[index] ?? [])
   const rest = args.slice(first === '-' || first === '--' ? index + 1 : index)
   const [operand, ...positional] = rest
-  if (hasCode && operand) {
-    const [name, ...others] = positional
-    return { code: operand, startFiles, positional: others, ...(name ? { name } : {}) }
+  const code = hasCode ? operand : undefined
+  const script = code || readsInput ? undefined : operand
+  const [name] = code ? positional : []
+  return {
+    startFiles,
+    code,
+    script,
+    name,
+    positional: code ? positional.slice(1) : script ? positional : rest,
   }
-  if (readsInput || !operand) return { startFiles, positional: rest }
-  return { script: operand, startFiles, positional }
 }
 
 /** The grammars in which a shell may read code: `sh` is dash on some systems and bash on others. */

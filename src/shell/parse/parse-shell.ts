@@ -1,7 +1,7 @@
 import type { ShellDialect } from '../../engine/core/shell-effects.ts'
 import {
   type Cursor,
-  countCommand,
+  countOne,
   failSyntax,
   isWordEnd,
   peekPlainWord,
@@ -141,7 +141,7 @@ function readCoproc(cursor: Cursor): ShellNode {
 export const declarations = new Set(['declare', 'typeset', 'local', 'export', 'readonly'])
 
 function readSimple(cursor: Cursor): ShellNode {
-  countCommand(cursor)
+  countOne(cursor, 'commands')
   const at = cursor.pos
   const assignments: Assignment[] = []
   const words: Word[] = []

@@ -1,7 +1,7 @@
 import { decodeAnsiC } from './ansi-c-string.ts'
 import {
   type Cursor,
-  countWord,
+  countOne,
   failSyntax,
   isWordEnd,
   readNested,
@@ -48,7 +48,7 @@ export function readWord(cursor: Cursor): Word | undefined {
   const at = cursor.pos
   const rules = cursor.dialect === 'sh' ? posixWordRules : wordRules
   if (at >= cursor.text.length || rules.isEnd(cursor)) return undefined
-  countWord(cursor)
+  countOne(cursor, 'words')
   return { parts: readParts(cursor, rules), at }
 }
 
