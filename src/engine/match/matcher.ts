@@ -13,7 +13,7 @@ import { namesPart, toolPatternPart } from './tool-pattern.ts'
 export interface Matcher {
   readonly parts: readonly MatchPart[]
   byName(name: string): boolean
-  /** Absent if the name alone decides, or if a condition looks at effects, which `evaluateConditions` reads. */
+  /** Absent if the name alone decides, or if a condition looks at effects, which `explainMatch` reads. */
   readonly when: ((input: MatchInput) => boolean) | undefined
   /** Whether a condition looks at what the call does. */
   readonly readsEffects: boolean
