@@ -43,16 +43,14 @@ export const promptSchema = schema.object(
 )
 type PromptSettings = SchemaType<typeof promptSchema>
 
-interface PromptConfigBase {
-  readonly model: string | undefined
-  /** A hash of the definition, so that no cached decision outlives a change of the hook. */
-  readonly version: string
-}
-
-/** `decide`: the model must call the tool `decide`. `openharness`: it answers `{"ok": …}` as text. */
-export type PromptConfig =
-  | (PromptConfigBase & { readonly format: 'decide'; readonly template: string; readonly perTurn: number })
-  | (PromptConfigBase & OpenHarnessConfig)
+/**
+ * `decide`: the model must call the tool `decide`. `openharness`: it answers `{"ok": …}` as text. `version` is a hash of the definition,
+ * so that no cached decision outlives a change of the hook.
+ */
+export type PromptConfig = { readonly model: string | undefined; readonly version: string } & (
+  | { readonly format: 'decide'; readonly template: string; readonly perTurn: number }
+  | OpenHarnessConfig
+)
 
 export interface OpenHarnessConfig {
   readonly format: 'openharness'

@@ -11,6 +11,7 @@ import {
   fieldText,
   isFieldKnown,
   knownText,
+  type ShellText,
   type WordField,
 } from '../expand/shell-text.ts'
 import { addPatchFiles } from './apply-patch.ts'
@@ -35,7 +36,7 @@ export function runGitCode(call: ProgramCall): void {
   for (const field of operands) {
     const text = describeField(field)
     const command = isFieldKnown(field) ? exactField(extCommand(text.slice(5))) : sliceField(field, 5)
-    if (text.startsWith('ext::')) runGit(call, 'git ext::', command)
+    if (text.startsWith('ext::')) runGit(call, 'git ext::', fieldText(command))
   }
 }
 
@@ -49,7 +50,7 @@ function extCommand(text: string): string {
 function runPager(invocation: Invocation, words: readonly WordField[]): void {
   for (const word of words) {
     const start = /^(?:-O|--open-files-in-pager=)(?=.)/.exec(describeField(word))?.[0]
-    if (start !== undefined) runGit(invocation, 'git grep -O', sliceField(word, start.length))
+    if (start !== undefined) runGit(invocation, 'git grep -O', fieldText(sliceField(word, start.length)))
   }
 }
 
@@ -70,8 +71,7 @@ function runForeach(invocation: Invocation, words: readonly WordField[]): void {
   const start = words.findIndex((word) => describeField(word) === 'foreach')
   const code = words.slice(start + 1).filter((word) => !/^--?(recursive|quiet|q)$/.test(describeField(word)))
   if (start === -1 || code.length === 0) return
-  const { frame, state } = invocation
-  frame.run.runCode(joinWords(code), childState(state), insideStep(frame, 'git submodule foreach'))
+  runGit(invocation, 'git submodule foreach', joinWords(code))
 }
 
 function runConfig(invocation: Invocation, operands: readonly WordField[]): void {
@@ -89,7 +89,7 @@ function runSetting(invocation: Invocation, setting: WordField): void {
   const written = describeField(value)
   // An alias or helper that starts with an exclamation mark is a command, any other is a part of git.
   if (/^(alias\..+|credential\.(.+\.)?helper)$/i.test(key)) {
-    if (written.startsWith('!')) runGit(invocation, `git -c ${key}`, sliceField(value, 1))
+    if (written.startsWith('!')) runGit(invocation, `git -c ${key}`, fieldText(sliceField(value, 1)))
     else if (key.startsWith('alias.') && isFieldKnown(value))
       defineAlias(invocation.state, `git ${key.slice('alias.'.length)}`, written)
     return
@@ -97,11 +97,11 @@ function runSetting(invocation: Invocation, setting: WordField): void {
   if (written === '' || /^(true|false)$/.test(written)) return
   if (folderSettings.test(key))
     invocation.frame.run.record.addOpaque('script', `git runs the scripts in ${written}`, invocation.at)
-  if (commandSettings.test(key)) runGit(invocation, `git -c ${key}`, value)
+  if (commandSettings.test(key)) runGit(invocation, `git -c ${key}`, fieldText(value))
 }
 
-function runGit({ frame, state }: Invocation, step: string, code: WordField): void {
-  frame.run.runCode(fieldText(code), childState(state), insideStep(frame, step))
+function runGit({ frame, state }: Invocation, step: string, code: ShellText): void {
+  frame.run.runCode(code, childState(state), insideStep(frame, step))
 }
 
 export function gitApply({ parsed: { options, operands }, add, invocation }: FileCall): void {
