@@ -12,12 +12,14 @@ export type WireEvent = Readonly<Record<string, unknown>>
 export function toWireEvent(payload: unknown, context: HookContext): WireEvent {
   const { envelope } = context
   const raw = isRecord(envelope.raw) ? envelope.raw : {}
+  // The spelling of the client.
+  const { hook_event_name: name } = raw
   const own = isRecord(payload) ? payload : {}
   // The client never chooses the tenant.
   const { tenant_id: _, ...theirs } = { ...raw, ...own }
   return {
     ...theirs,
-    hook_event_name: clientSpelling(raw) ?? pascalCase(context.event),
+    hook_event_name: typeof name === 'string' && name !== '' ? name : pascalCase(context.event),
     event: context.event,
     event_id: context.id,
     depth: context.depth,
@@ -32,11 +34,6 @@ export function toWireEvent(payload: unknown, context: HookContext): WireEvent {
       tool_use_id: own.tool_use_id ?? envelope.toolCall,
     }),
   }
-}
-
-function clientSpelling(raw: Readonly<Record<string, unknown>>): string | undefined {
-  const { hook_event_name: name } = raw
-  return typeof name === 'string' && name !== '' ? name : undefined
 }
 
 /** `pre_tool_use` → `PreToolUse`, as most coding agents write it. */

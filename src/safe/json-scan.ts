@@ -127,7 +127,8 @@ function literal(scan: JsonScan, word: string): ScanStep {
 }
 
 function number(scan: JsonScan): ScanStep {
-  const source = numberAt(scan)
+  numberPattern.lastIndex = scan.at
+  const source = numberPattern.exec(scan.text)?.[0]
   if (source === undefined) fail(scan, 'input.json', 'expected a value')
   scan.inexact ||= isInexact(source)
   scan.at += source.length
@@ -135,11 +136,6 @@ function number(scan: JsonScan): ScanStep {
 }
 
 const numberPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
-
-function numberAt({ text, at }: JsonScan): string | undefined {
-  numberPattern.lastIndex = at
-  return numberPattern.exec(text)?.[0]
-}
 
 /** Whether JSON.parse would return another number than the one written. */
 export function isInexact(source: string): boolean {

@@ -10,7 +10,7 @@ export function describeConditions({ matcher, match, if_expr }: Partial<HookCond
     matcher ? toolText(matcher) : '',
     glob ? `tools named ${glob}` : '',
     names === null || names.length === 0 ? '' : namesText(names),
-    command ? commandsText(asList(command)) : '',
+    command ? `runs ${shorten(asList(command).map(commandText))}` : '',
     fields ? fieldsText(fields) : '',
     outcome ? `outcome ${asList(outcome).join(' or ')}` : '',
     if_expr ? conditionText(if_expr) : '',
@@ -74,10 +74,6 @@ function placesText(wanted: readonly string[], excepted: readonly string[] = [])
   const others = excepted.filter((place) => !isOutside || !/^\.(?:\/\*)?$/.test(place))
   const places = isOutside ? 'outside of the project' : shorten(wanted)
   return others.length === 0 ? places : `${places} (except ${shorten(others)})`
-}
-
-function commandsText(commands: readonly CommandCondition[]): string {
-  return `runs ${shorten(commands.map(commandText))}`
 }
 
 function commandText(condition: CommandCondition): string {

@@ -67,7 +67,7 @@ function syntaxError(pattern: string, error: RE2JSSyntaxException, at: string): 
   const atEnd = fragment === '' || error.getDescription().startsWith('missing closing')
   const offset = atEnd ? pattern.length : pattern.indexOf(fragment)
   const options = { at: `${at}:${offset}`, cause: error }
-  const shown = `${at} ${quotePattern(pattern)}`
+  const shown = `${at} ${JSON.stringify(pattern.length > 80 ? `${pattern.slice(0, 80)}…` : pattern)}`
   const unsupported = unsupportedFeature(pattern, fragment)
   if (unsupported)
     return new HookError(
@@ -97,8 +97,4 @@ function countRepeats(pattern: string): number {
 
 function tooComplex(at: string, why: string, cause?: unknown): HookError {
   return new HookError('match.too_complex', `the pattern in ${at} ${why}`, { at, cause })
-}
-
-function quotePattern(pattern: string): string {
-  return JSON.stringify(pattern.length > 80 ? `${pattern.slice(0, 80)}…` : pattern)
 }

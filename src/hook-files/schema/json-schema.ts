@@ -1,5 +1,5 @@
 import type { Handler } from '../../engine/core/handler.ts'
-import type { Schema } from '../../engine/core/schema/schema.ts'
+import type { ObjectNode, Schema } from '../../engine/core/schema/schema.ts'
 import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import { fileHookSchema, hookFileSchema } from './hook-file.ts'
@@ -24,11 +24,7 @@ function jsonOf(node: Schema, override?: Override): Json {
       return {
         type: 'string',
         ...(node.minLength ? { minLength: node.minLength } : {}),
-        ...definedFields({
-          maxLength: node.maxLength,
-          format: node.format,
-          pattern: node.pattern?.source,
-        }),
+        ...definedFields({ maxLength: node.maxLength, format: node.format, pattern: node.pattern?.source }),
       }
     case 'number':
       return {
@@ -64,10 +60,7 @@ function jsonOf(node: Schema, override?: Override): Json {
           Object.entries(node.fields).map(([name, field]) => [name, toJsonSchema(field, override)]),
         ),
         ...(node.required.length > 0 ? { required: node.required } : {}),
-        additionalProperties:
-          node.others === undefined
-            ? false
-            : node.others === 'dropped' || toJsonSchema(node.others, override),
+        additionalProperties: othersOf(node, override),
       }
     case 'nullable': {
       const { about: _, ...value } = node.value
@@ -80,6 +73,11 @@ function jsonOf(node: Schema, override?: Override): Json {
     case 'union':
       return { anyOf: node.options.map((option) => toJsonSchema(option, override)) }
   }
+}
+
+function othersOf({ others }: ObjectNode, override?: Override): Json | boolean {
+  if (others === undefined) return false
+  return others === 'dropped' || toJsonSchema(others, override)
 }
 
 /** The JSON Schema of a hook file, for editors and other programs. Handlers add the shape of their `config`. */

@@ -65,7 +65,8 @@ export function runSimple(node: SimpleCommand, state: ShellState, frame: ShellFr
     aliased.length === 0 ? outcome : { ...joinOutcomes([outcome, ...aliased]), stdout: unknownText('$(…)') }
   const first = describeField(fields[0] ?? [])
   // Assignments before a program last as long as the program; those of a declaration stay.
-  if (node.assignments.length === 0 || keepsAssignments(first, frame)) return redirected.finish(all)
+  const keeps = declarations.has(first) || (frame.dialect === 'sh' && specialBuiltins.has(first))
+  if (node.assignments.length === 0 || keeps) return redirected.finish(all)
   const names = node.assignments.map(({ name }) => name)
   const restored = (states: readonly ShellState[]) =>
     states.map((each) => {
@@ -91,10 +92,6 @@ function hasSubstitution({ value }: Assignment): boolean {
 const specialBuiltins = new Set(
   '. : break continue eval exec exit export readonly return set shift times trap unset'.split(' '),
 )
-
-function keepsAssignments(program: string, { dialect }: ShellFrame): boolean {
-  return declarations.has(program) || (dialect === 'sh' && specialBuiltins.has(program))
-}
 
 function assign(
   { name, append, subscript, value }: Assignment,

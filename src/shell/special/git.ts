@@ -26,7 +26,9 @@ export function runGitCode(call: ProgramCall): void {
   const { args } = level
   const { options, operands } = level.parsed
   const [, subcommand = ''] = level.name.split(' ')
-  if (subcommand === 'config') runConfig(call, operands)
+  const [key, setTo] = describeField(operands[0] ?? []) === 'set' ? operands.slice(1) : operands
+  if (subcommand === 'config' && key && setTo)
+    runSetting(call, [...key, { value: '=', quoted: true }, ...setTo])
   if (subcommand === 'clone') for (const setting of optionValues(options, 'c')) runSetting(call, setting)
   if (subcommand === 'grep') runPager(call, args)
   runAlias(call, subcommand, args)
@@ -72,11 +74,6 @@ function runForeach(invocation: Invocation, words: readonly WordField[]): void {
   const code = words.slice(start + 1).filter((word) => !/^--?(recursive|quiet|q)$/.test(describeField(word)))
   if (start === -1 || code.length === 0) return
   runGit(invocation, 'git submodule foreach', joinWords(code))
-}
-
-function runConfig(invocation: Invocation, operands: readonly WordField[]): void {
-  const [key, value] = describeField(operands[0] ?? []) === 'set' ? operands.slice(1) : operands
-  if (key && value) runSetting(invocation, [...key, { value: '=', quoted: true }, ...value])
 }
 
 /** `key=value` of `-c` or of `git config`. */

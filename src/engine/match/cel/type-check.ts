@@ -146,16 +146,14 @@ function typeOfComprehension(outer: Walk, node: Expr, comprehension: Node<'compr
 /** The type of a call; throws if no such call can succeed. */
 function typeOfCall(walk: Walk, node: Expr, call: Call): CelType {
   const name = call.function
-  if (name === '_&&_' || name === '_||_') return typeOfLogic(walk, call)
+  if (name === '_&&_' || name === '_||_') {
+    for (const arg of call.args) requireBool(walk, arg)
+    return 'bool'
+  }
   if (name === '@not_strictly_false') return typesOf(walk, call.args).length > 0 ? 'bool' : 'dyn'
   if (name === '_?_:_') return typeOfChoice(walk, call)
   if (name === '_[_]') return typeOfIndex(walk, node, call)
   return typeOfFunction(walk, node, call)
-}
-
-function typeOfLogic(walk: Walk, { args }: Call): CelType {
-  for (const arg of args) requireBool(walk, arg)
-  return 'bool'
 }
 
 function typeOfChoice(walk: Walk, { args: [condition, ...branches] }: Call): CelType {
