@@ -1,10 +1,7 @@
 import type { AnalyzeShell } from './engine/core/shell-effects.ts'
-import { loadOwnModule } from './engine/core/values/load-own-module.ts'
+import { lazyModule } from './engine/core/values/lazy-module.ts'
 
-let loaded: { readonly analyzeShell: AnalyzeShell } | undefined
+const shell = lazyModule<{ readonly analyzeShell: AnalyzeShell }>(import.meta.url, './shell/index')
 
 /** The analyser of shell commands, loaded with its first call: most programs and commands need none. */
-export const lazyAnalyzeShell: AnalyzeShell = (line, context) => {
-  loaded ??= loadOwnModule<{ readonly analyzeShell: AnalyzeShell }>(import.meta.url, './shell/index')
-  return loaded.analyzeShell(line, context)
-}
+export const lazyAnalyzeShell: AnalyzeShell = (line, context) => shell().analyzeShell(line, context)

@@ -19,47 +19,33 @@ export interface HookDefinition extends FieldsType<typeof hookFields> {}
 /** Everything about a hook except its event and its handler: the options of `hooks.on`. */
 export interface HookOptions extends Omit<HookDefinition, 'event' | 'handler_type' | 'config'> {}
 
-/** Every problem of a hook: its fields, and what they require of one another. */
-function checkHookDefinition(given: unknown): {
-  readonly definition: HookDefinition
-  readonly problems: readonly SchemaProblem[]
-} {
-  const { value, problems } = readSchema(hookSchema, given)
-  const { expires_at } = value
-  if (problems.length === 0 && expires_at !== undefined && readExpiry(expires_at) === undefined)
-    return {
-      definition: value,
-      problems: [problemOf('expires_at', 'an instant such as 2026-12-31T18:00:00Z')],
-    }
-  if (problems.length > 0 || value.scope !== 'agent' || value.agent_ids?.length)
-    return { definition: value, problems }
-  const message = 'scope agent needs at least one agent in agent_ids'
-  return {
-    definition: value,
-    problems: [{ path: ['agent_ids'], part: 'value', code: 'config.field', message }],
-  }
-}
-
-function problemOf(field: string, expected: string): SchemaProblem {
-  return { path: [field], part: 'value', code: 'config.field', message: `${field} must be ${expected}` }
-}
-
 /** Reads a hook and returns a frozen copy; throws a coded error for the first problem. */
 export function readHookDefinition(given: unknown): HookDefinition {
   if (!isRecord(given)) throw new HookError('config.field', 'a hook must be an object')
-  const { definition, problems } = read(given)
-  const [first] = problems
+  const { value, problems } = readFields(given)
+  const [first = findConflict(value)] = problems
   if (first !== undefined) throw schemaError(first)
-  return Object.freeze(definition)
+  return Object.freeze(value)
 }
 
 /** A field that throws when it is read makes a bad definition, not a crash. */
-function read(given: object): ReturnType<typeof checkHookDefinition> {
+function readFields(given: object): ReturnType<typeof readSchema<HookDefinition>> {
   try {
-    return checkHookDefinition(given)
+    return readSchema(hookSchema, given)
   } catch (thrown) {
     throw new HookError('config.field', `a hook that cannot be read: ${errorText(thrown)}`)
   }
+}
+
+/** What the fields of a hook require beyond their schemas. */
+function findConflict({ expires_at, scope, agent_ids }: HookDefinition): SchemaProblem | undefined {
+  const problem = { part: 'value', code: 'config.field' } as const
+  if (expires_at !== undefined && readExpiry(expires_at) === undefined) {
+    const message = 'expires_at must be an instant such as 2026-12-31T18:00:00Z'
+    return { ...problem, path: ['expires_at'], message }
+  }
+  if (scope !== 'agent' || agent_ids?.length) return undefined
+  return { ...problem, path: ['agent_ids'], message: 'scope agent needs at least one agent in agent_ids' }
 }
 
 /** The config of a hook as its handler wants it; throws a coded error for the first problem. */

@@ -26,15 +26,13 @@ const kinds: Readonly<Record<string, Kind>> = {
 /** The objects in which a decision may be: the answer, its `hookSpecificOutput`, and the `decision` inside of that. */
 type AnswerPart = 'top' | 'specific' | 'decision'
 
-interface DecisionField {
+/** In this order: GoClaw, Claude Code and Gemini; Cursor; Copilot; Claude Code's permission requests; Claude Code's newer form. */
+const decisionFields: readonly {
   readonly part: AnswerPart
   readonly key: string
   readonly reasons: readonly string[]
   readonly messages?: readonly string[]
-}
-
-/** In this order: GoClaw, Claude Code and Gemini; Cursor; Copilot; Claude Code's permission requests; Claude Code's newer form. */
-const decisionFields: readonly DecisionField[] = [
+}[] = [
   { part: 'top', key: 'decision', reasons: ['reason', 'stopReason'] },
   {
     part: 'top',
@@ -51,25 +49,9 @@ const decisionFields: readonly DecisionField[] = [
 
 /** An answer with at least one of these keys is in a known dialect. */
 export const answerKeys: ReadonlySet<string> = new Set([
-  ...[
-    'continue',
-    'stopReason',
-    'suppressOutput',
-    'systemMessage',
-    'terminalSequence',
-    'async',
-    'asyncTimeout',
-    'block',
-  ],
-  ...[
-    'hookSpecificOutput',
-    'additionalContext',
-    'additional_context',
-    'updatedInput',
-    'updated_input',
-    'grant',
-  ],
-  ...['modifiedArgs', 'modifiedResult', 'modifiedPrompt', 'updated_mcp_tool_output', 'updatedToolOutput'],
+  ...'continue stopReason suppressOutput systemMessage terminalSequence async asyncTimeout block'.split(' '),
+  ...'hookSpecificOutput additionalContext additional_context updatedInput updated_input grant'.split(' '),
+  ...'modifiedArgs modifiedResult modifiedPrompt updated_mcp_tool_output updatedToolOutput'.split(' '),
   ...decisionFields.filter(({ part }) => part === 'top').map(({ key }) => key),
 ])
 

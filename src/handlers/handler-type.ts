@@ -1,3 +1,4 @@
+import { HookError } from '../engine/core/errors/error.ts'
 import type { Handler } from '../engine/core/handler.ts'
 import type { Schema } from '../engine/core/schema/schema.ts'
 
@@ -15,6 +16,11 @@ export interface HandlerType<Options = never, Created extends DisposableHandler 
   /** The shape of `config`. */
   readonly schema: Schema
   create(options: Options): Created
+}
+
+/** The error of a field of `config`. */
+export function configError(field: string, message: string): HookError {
+  return new HookError('config.field', message, { at: `config.${field}` })
 }
 
 type HandlerBody<Config, Settings> = Omit<DisposableHandler<Config, Settings>, 'type' | 'schema'>

@@ -1,9 +1,9 @@
 import { type CodingAgent, codingAgentNames } from '../engine/core/coding-agents.ts'
-import { HookError } from '../engine/core/errors/error.ts'
 import type { HandlerCall } from '../engine/core/handler.ts'
 import { isRecord } from '../engine/core/schema/check.ts'
 import type { PayloadShape, ShapedEvent } from '../engine/core/schema/payload-shape.ts'
 import { schema } from '../engine/core/schema/schema.ts'
+import { configError } from './handler-type.ts'
 import { toWireEvent, type WireEvent } from './wire-event.ts'
 
 /** The fields of a handler's config that choose the form of the event. */
@@ -37,18 +37,14 @@ export function readPayloadSettings(
 ): ConfiguredShape | undefined {
   if (payload === undefined) {
     if (nativeEvent === undefined) return undefined
-    throw payloadError('payload_event', 'config.payload_event needs config.payload')
+    throw configError('payload_event', 'config.payload_event needs config.payload')
   }
   if (format !== 'hookhelm')
-    throw payloadError('payload', `config.payload cannot be used with the format ${format}`)
+    throw configError('payload', `config.payload cannot be used with the format ${format}`)
   const shape = find?.(payload)
   if (shape === undefined)
-    throw payloadError('payload', `this program does not know the payload of ${payload}`)
+    throw configError('payload', `this program does not know the payload of ${payload}`)
   return { shape, nativeEvent }
-}
-
-function payloadError(field: string, message: string): HookError {
-  return new HookError('config.field', message, { at: `config.${field}` })
 }
 
 type Call = HandlerCall<{ readonly shape: ConfiguredShape | undefined }>
@@ -80,20 +76,14 @@ export function outgoingEvent(call: Call, project?: string): OutgoingEvent {
     event: shaped.payload,
     env: shaped.env,
     seen: { payload: shaped.payload, context, hook: call.hook },
-    readResult: (result) => readShapedResult(result, { shape, shaped, event }),
+    readResult: (result) => readShapedResult(result, shape, shaped, event),
   }
 }
 
 const afterTool = ['post_tool_use', 'post_tool_use_failure']
 const beforeTool = ['pre_tool_use', 'permission_request']
 
-interface ShapedCall {
-  readonly shape: PayloadShape
-  readonly shaped: ShapedEvent
-  readonly event: string
-}
-
-function readShapedResult(result: unknown, { shape, shaped, event }: ShapedCall): unknown {
+function readShapedResult(result: unknown, shape: PayloadShape, shaped: ShapedEvent, event: string): unknown {
   if (!isRecord(result)) return result
   if (result.kind === 'block' && afterTool.includes(event)) return readFeedback(result, shape, event)
   if (result.input === undefined || !beforeTool.includes(event)) return result

@@ -32,7 +32,7 @@ export function readAnswer(text: string, call: Call, options: AnswerOptions = {}
   const mode = call.hook.answer ?? 'strict'
   if (mode === 'ignore') return undefined
   try {
-    return readText(text.trim(), call, { ...options, isExact: mode === 'exact' })
+    return readText(text.trim(), call, options)
   } catch (thrown) {
     if (!(thrown instanceof HookError) || thrown.code !== 'handler.result') throw thrown
     reportPrinted(text, call)
@@ -42,11 +42,7 @@ export function readAnswer(text: string, call: Call, options: AnswerOptions = {}
   }
 }
 
-interface TextOptions extends AnswerOptions {
-  readonly isExact: boolean
-}
-
-function readText(text: string, call: Call, { sent, textIsContext, isExact }: TextOptions): unknown {
+function readText(text: string, call: Call, { sent, textIsContext }: AnswerOptions): unknown {
   if (text === '') return undefined
   const answer = parseAnswer(text)
   if (isEcho(text, answer, sent)) return undefined
@@ -54,7 +50,7 @@ function readText(text: string, call: Call, { sent, textIsContext, isExact }: Te
   if (answer !== undefined) throw invalidAnswer('the answer is JSON, but not an object')
   const attempt = attemptToAnswer(text)
   if (attempt !== undefined) throw invalidAnswer(attempt)
-  if (isExact) throw invalidAnswer(textIsNoAnswer)
+  if (call.hook.answer === 'exact') throw invalidAnswer(textIsNoAnswer)
   reportPrinted(text, call)
   // Marks the execution, so that explain and history never show it as a clean allow.
   call.context.report({ unreadable: true })

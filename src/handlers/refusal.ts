@@ -4,18 +4,12 @@ import { redact } from '../safe/secrets/redact.ts'
 /** The longest message of a hook that reaches a model. */
 const MAX_MESSAGE = 10_000
 
-interface Refusal {
-  readonly kind: 'block' | 'ask'
-  readonly reason: string
-  readonly message?: string
-}
-
 /** A block or an ask with its texts. The reason goes into rows and logs, so it is one redacted line. */
 export function createRefusal(
   kind: 'block' | 'ask',
   texts: { reason?: string; message?: string },
   hook: BaseHook,
-): Refusal {
+): { readonly kind: 'block' | 'ask'; readonly reason: string; readonly message?: string } {
   const { reason: text = '', message = text } = texts
   const reason = redact(text) || redact(message) || defaultReason(kind, hook)
   const longer = message.trim().slice(0, MAX_MESSAGE).toWellFormed()

@@ -1,5 +1,6 @@
 import type { HookContext } from '../engine/core/context.ts'
 import { isRecord } from '../engine/core/schema/check.ts'
+import { definedFields } from '../engine/core/values/defined-fields.ts'
 
 /** The event as commands, webhooks and scripts receive it: one flat object in snake_case. */
 export type WireEvent = Readonly<Record<string, unknown>>
@@ -11,16 +12,18 @@ export type WireEvent = Readonly<Record<string, unknown>>
 export function toWireEvent(payload: unknown, context: HookContext): WireEvent {
   const { envelope } = context
   const raw = isRecord(envelope.raw) ? envelope.raw : {}
+  // The spelling of the client.
+  const { hook_event_name: name } = raw
   const own = isRecord(payload) ? payload : {}
   // The client never chooses the tenant.
   const { tenant_id: _, ...theirs } = { ...raw, ...own }
   return {
     ...theirs,
-    hook_event_name: clientSpelling(raw) ?? pascalCase(context.event),
+    hook_event_name: typeof name === 'string' && name !== '' ? name : pascalCase(context.event),
     event: context.event,
     event_id: context.id,
     depth: context.depth,
-    ...present({
+    ...definedFields({
       tenant_id: envelope.tenant,
       agent_id: envelope.agentId,
       agent_name: envelope.agent,
@@ -33,16 +36,7 @@ export function toWireEvent(payload: unknown, context: HookContext): WireEvent {
   }
 }
 
-function clientSpelling(raw: Readonly<Record<string, unknown>>): string | undefined {
-  const { hook_event_name: name } = raw
-  return typeof name === 'string' && name !== '' ? name : undefined
-}
-
 /** `pre_tool_use` → `PreToolUse`, as most coding agents write it. */
 function pascalCase(event: string): string {
   return event.replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
-}
-
-function present(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }

@@ -1,4 +1,3 @@
-import { HookError } from '../engine/core/errors/error.ts'
 import type { EventRow } from '../engine/core/event.ts'
 import { hookTitle } from '../engine/core/hook-title.ts'
 import { catalogue } from '../engine/events/catalogue.ts'
@@ -7,7 +6,7 @@ import type { HookDefinition } from '../engine/hook-definition.ts'
 import { answerInFiles } from './answer-mode.ts'
 import type { HookFolder } from './hook-folders.ts'
 import { resolveCatalogueName } from './read/read-hook-file.ts'
-import type { ValueProblem } from './read/value-problem.ts'
+import { type ValueProblem, valueProblem } from './read/value-problem.ts'
 
 /**
  * Fills in what the engine needs: id, scope, how printed text is read and, for the managed file, `locked`. Ids stay the same across reloads, so
@@ -28,7 +27,7 @@ export function prepareFileHooks(
     ...definition,
     id:
       definition.id === undefined
-        ? uniqueId(preferredId(definition, folder, resolve), taken)
+        ? uniqueId(`${folder.label}/${slug(definition.name ?? '') || resolve(definition.event)}`, taken)
         : prefixed(definition.id),
     // Before it gets an id: records, questions and messages name the hook.
     name: titleOf({ ...definition, event: resolve(definition.event) }, folder),
@@ -47,14 +46,6 @@ function rowOf(event: string, resolve: ResolveEventName): Pick<EventRow, 'mode' 
   const rows: Readonly<Record<string, Pick<EventRow, 'mode' | 'onFailure'>>> = catalogue
   const name = resolve(event)
   return Object.hasOwn(rows, name) ? rows[name] : undefined
-}
-
-function preferredId(
-  { name = '', event }: HookDefinition,
-  { label }: HookFolder,
-  resolve: ResolveEventName,
-): string {
-  return `${label}/${slug(name) || resolve(event)}`
 }
 
 function uniqueId(preferred: string, taken: Set<string>): string {
@@ -78,13 +69,16 @@ export function checkManagedFields(
 ): ValueProblem[] {
   if (level === 'managed') return []
   return definitions.flatMap((definition, index): ValueProblem[] => [
-    ...(definition.locked ? [fieldProblem(index, 'locked', 'only the managed file may lock hooks')] : []),
+    ...(definition.locked
+      ? [valueProblem(['hooks', index, 'locked'], 'only the managed file may lock hooks')]
+      : []),
     ...(definition.id?.startsWith('managed/')
-      ? [fieldProblem(index, 'id', 'only hooks of the managed file have ids that begin with managed/')]
+      ? [
+          valueProblem(
+            ['hooks', index, 'id'],
+            'only hooks of the managed file have ids that begin with managed/',
+          ),
+        ]
       : []),
   ])
-}
-
-function fieldProblem(index: number, field: string, message: string): ValueProblem {
-  return { path: ['hooks', index, field], part: 'value', error: new HookError('config.field', message) }
 }

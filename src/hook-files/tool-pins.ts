@@ -3,7 +3,9 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { errorText } from '../engine/core/errors/error.ts'
 import { handlerError } from '../engine/core/errors/handler-errors.ts'
-import { isRecord } from '../engine/core/schema/check.ts'
+import { looseObject } from '../engine/core/schema/more-schemas.ts'
+import { readIfValid } from '../engine/core/schema/read-checked.ts'
+import { type SchemaType, schema } from '../engine/core/schema/schema.ts'
 import { stableJson } from '../engine/core/values/stable-json.ts'
 import { writePrivateFile } from '../safe/write-private-file.ts'
 import { trustFile } from './hook-folders.ts'
@@ -14,19 +16,16 @@ const MAX_BYTES = 64 * 1_048_576
 /** What the model reads about a tool, and what decides how it is called. */
 const PINNED = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'] as const
 
-interface PinnedTool {
-  readonly sha256: string
-  /** JSON with sorted keys, so that a change can be shown. */
-  readonly definition: string
-  /** Another definition that the server sends since then. */
-  readonly changed?: { readonly sha256: string; readonly definition: string }
-}
-
-interface StoredPins {
-  readonly version: 1
-  readonly server: string
-  readonly tools: Readonly<Record<string, PinnedTool>>
-}
+/** JSON with sorted keys, so that a change can be shown, and its hash. */
+const definition = { sha256: schema.text(), definition: schema.text() }
+/** `changed`: another definition that the server sends since then. */
+const pinnedTool = looseObject({ ...definition, changed: schema.optional(looseObject(definition)) })
+const storedPins = looseObject({
+  version: schema.integer(1, 1),
+  server: schema.text(),
+  tools: schema.map(pinnedTool),
+})
+type StoredPins = SchemaType<typeof storedPins>
 
 /** A changed tool of a server. */
 export interface PinnedToolChange {
@@ -137,7 +136,7 @@ function changesOf(now: StoredPins, before: StoredPins): readonly PinnedToolChan
   })
 }
 
-function ownTool({ tools }: StoredPins, name: string): PinnedTool | undefined {
+function ownTool({ tools }: StoredPins, name: string) {
   return Object.hasOwn(tools, name) ? tools[name] : undefined
 }
 
@@ -149,30 +148,12 @@ function readPins(file: string): StoredPins {
   try {
     const loaded = loadFile(file, 'user', { maxBytes: MAX_BYTES })
     if (loaded === undefined) return { version: 1, server: 'unknown', tools: {} }
-    const stored: unknown = JSON.parse(loaded.text)
-    if (isStoredPins(stored)) return stored
+    const stored = readIfValid(storedPins, JSON.parse(loaded.text))
+    if (stored !== undefined) return stored
   } catch (error) {
     throw handlerError('trust.store', `${file} cannot be used: ${errorText(error)}`, { cause: error })
   }
   throw handlerError('trust.store', `${file} cannot be used: it is not a list of tools of version 1`)
-}
-
-function isStoredPins(value: unknown): value is StoredPins {
-  return (
-    isRecord(value) &&
-    value.version === 1 &&
-    typeof value.server === 'string' &&
-    isRecord(value.tools) &&
-    Object.values(value.tools).every(isPinnedTool)
-  )
-}
-
-function isPinnedTool(value: unknown): value is PinnedTool {
-  return isDefinition(value) && (!('changed' in value) || isDefinition(value.changed))
-}
-
-function isDefinition(value: unknown): value is Readonly<Record<string, unknown>> {
-  return isRecord(value) && typeof value.sha256 === 'string' && typeof value.definition === 'string'
 }
 
 function writePins(file: string, stored: StoredPins): void {

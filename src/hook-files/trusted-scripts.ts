@@ -61,12 +61,11 @@ export function namesScripts(definitions: readonly HookDefinition[], hookFolder:
   return Object.keys(recordScripts(definitions, hookFolder)).length > 0
 }
 
-interface NamedFile extends CommandWord {
-  /** Absolute, for a command that runs in the folder that holds the hook folder. */
-  readonly file: string
-}
-
-function namedFiles({ handler_type, config }: HookDefinition, hookFolder: string): NamedFile[] {
+/** The words that name files. `file` is absolute, for a command that runs in the folder that holds the hook folder. */
+function namedFiles(
+  { handler_type, config }: HookDefinition,
+  hookFolder: string,
+): (CommandWord & { readonly file: string })[] {
   if (handler_type !== 'command' || !isRecord(config)) return []
   const project = dirname(hookFolder)
   const folders = { project, home: homedir() }
@@ -78,7 +77,7 @@ function namedFiles({ handler_type, config }: HookDefinition, hookFolder: string
   const base = typeof cwd === 'string' ? resolve(project, cwd) : project
   const files = words.map((word) => ({ ...word, file: resolve(base, word.path) }))
   // A word that occurs twice is a program if it is one in one of the two positions.
-  const byPath = new Map<string, NamedFile>()
+  const byPath = new Map<string, ReturnType<typeof namedFiles>[number]>()
   for (const file of files)
     byPath.set(file.path, { ...file, isProgram: file.isProgram || byPath.get(file.path)?.isProgram === true })
   return [...byPath.values()]

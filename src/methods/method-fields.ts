@@ -1,4 +1,4 @@
-import { DOCTOR_SESSION_PREFIX } from '../engine/core/doctor-session.ts'
+import { DOCTOR_SESSION_PREFIX } from '../engine/core/context.ts'
 import { serverError } from '../engine/core/errors/server-errors.ts'
 import { instant } from '../engine/core/schema/more-schemas.ts'
 import { schema } from '../engine/core/schema/schema.ts'

@@ -2,14 +2,7 @@ import type { EventRow } from '../engine/core/event.ts'
 import { openclawRows } from '../engine/events/openclaw/rows.ts'
 import { hookRules } from './hook-rules.ts'
 import { createRunnerState, type HookCall, type RunnerState } from './run/hook-call.ts'
-import {
-  runClaim,
-  runClaimFor,
-  runClaimOutcome,
-  runObservers,
-  runSequential,
-  runSync,
-} from './run/run-hooks.ts'
+import { runClaim, runClaimOutcome, runObservers, runSequential, runSync } from './run/run-hooks.ts'
 import type {
   GlobalHookRunnerRegistry,
   HookRunner,
@@ -46,7 +39,7 @@ export function createHookRunner(
     ...runMethods(state),
     // OpenClaw does not check what a plugin returns, so the types trust the plugin.
     runInboundClaimForPlugin: async (pluginId, event, ctx) =>
-      (await runClaimFor(inboundClaim(event, ctx), pluginId)) as PluginHookInboundClaimResult | undefined,
+      (await runClaim(inboundClaim(event, ctx), pluginId)) as PluginHookInboundClaimResult | undefined,
     runInboundClaimForPluginOutcome: async (pluginId, event, ctx) =>
       (await runClaimOutcome(inboundClaim(event, ctx), pluginId)) as PluginTargetedInboundClaimOutcome,
     hasHooks: (hookName) => registry.typedHooks.some((hook) => hook.hookName === hookName),

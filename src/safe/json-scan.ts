@@ -15,7 +15,10 @@ interface OpenLevel {
   name: string | undefined
 }
 
-interface JsonScan extends JsonReader {
+interface JsonScan {
+  readonly text: string
+  /** The current position. */
+  at: number
   readonly limits: JsonLimits
   readonly levels: OpenLevel[]
   keys: number
@@ -124,25 +127,15 @@ function literal(scan: JsonScan, word: string): ScanStep {
 }
 
 function number(scan: JsonScan): ScanStep {
-  const source = numberAt(scan)
+  numberPattern.lastIndex = scan.at
+  const source = numberPattern.exec(scan.text)?.[0]
   if (source === undefined) fail(scan, 'input.json', 'expected a value')
   scan.inexact ||= isInexact(source)
   scan.at += source.length
   return after
 }
 
-/** A text and the current position in it. */
-interface JsonReader {
-  readonly text: string
-  at: number
-}
-
 const numberPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
-
-function numberAt({ text, at }: JsonReader): string | undefined {
-  numberPattern.lastIndex = at
-  return numberPattern.exec(text)?.[0]
-}
 
 /** Whether JSON.parse would return another number than the one written. */
 export function isInexact(source: string): boolean {
@@ -152,7 +145,7 @@ export function isInexact(source: string): boolean {
 
 const escapes = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 
-function skipString(reader: JsonReader): void {
+function skipString(reader: JsonScan): void {
   const { text } = reader
   for (let at = reader.at + 1; ; at++) {
     const code = text.charCodeAt(at)
@@ -175,7 +168,7 @@ function skipString(reader: JsonReader): void {
   }
 }
 
-function skipWhitespace(reader: JsonReader): void {
+function skipWhitespace(reader: JsonScan): void {
   const { text } = reader
   for (;;) {
     const code = text.charCodeAt(reader.at)
@@ -185,7 +178,7 @@ function skipWhitespace(reader: JsonReader): void {
 }
 
 /** Throws with the position but never the content, which may be a secret. */
-function fail({ text, at }: JsonReader, code: HandlerCode | 'input.too_deep', what: string): never {
+function fail({ text, at }: JsonScan, code: HandlerCode | 'input.too_deep', what: string): never {
   const before = text.slice(0, at)
   const line = before.split('\n').length
   const column = at - before.lastIndexOf('\n')

@@ -27,6 +27,15 @@ export function parseJson(text: string, options: JsonOptions = {}): unknown {
   return inexact ? JSON.parse(json, keepDigits) : JSON.parse(json)
 }
 
+/** The same, or undefined for a text that is refused. */
+export function parseJsonIfValid(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** Parses untrusted JSON bytes. Throws `input.utf8` if they are not valid UTF-8. */
 export function parseJsonBytes(bytes: Uint8Array, options: JsonOptions = {}): unknown {
   const { maxBytes = MAX_JSON_BYTES } = options

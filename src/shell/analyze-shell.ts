@@ -46,11 +46,8 @@ export function analyzeShell(line: string, context: ShellContext = {}): ShellEff
     runInstalledFiles(ended, frame)
   } catch (error) {
     if (!(error instanceof ShellBudgetExceeded || error instanceof RangeError)) throw error
-    record.addOpaque(
-      'budget',
-      error instanceof ShellBudgetExceeded ? error.message : 'the line is nested too deeply',
-      0,
-    )
+    const why = error instanceof ShellBudgetExceeded ? error.message : 'the line is nested too deeply'
+    record.addOpaque('budget', why, 0)
   }
   return withFolders(followLinks(record.effects(), run), context)
 }
@@ -71,17 +68,7 @@ function firstState({ cwd = '.', env = {} }: ShellContext): ShellState {
   return {
     cwd,
     variables: new Map(),
-    exported: new Set([
-      ...Object.keys(env),
-      'HOME',
-      'PATH',
-      'PWD',
-      'USER',
-      'SHELL',
-      'TERM',
-      'LANG',
-      'TMPDIR',
-    ]),
+    exported: new Set([...Object.keys(env), ...'HOME PATH PWD USER SHELL TERM LANG TMPDIR'.split(' ')]),
     functions: new Map(),
     aliases: new Map(),
     positional: SESSION_ARGUMENTS,

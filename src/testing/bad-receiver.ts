@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { misbehaviours } from './misbehaviours.ts'
 
 /** One request that arrived completely. */
@@ -34,7 +35,7 @@ export async function badReceiver(server: Server = createServer()): Promise<BadR
     socket.on('close', () => sockets.delete(socket)).on('error', () => undefined)
   })
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    readBody(request).then(
+    text(request).then(
       (body) => {
         const path = request.url?.split('?', 1)[0] ?? '/'
         received.push({
@@ -65,10 +66,4 @@ export async function badReceiver(server: Server = createServer()): Promise<BadR
       return new Promise((resolve) => server.close(() => resolve()))
     },
   }
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk)
-  return Buffer.concat(chunks).toString('utf8')
 }

@@ -1,4 +1,4 @@
-import type { Clock, Ticker } from '../engine/core/values/clock.ts'
+import { type Clock, nextTurn, type Ticker } from '../engine/core/values/clock.ts'
 
 /** A clock that only moves when a test moves it. */
 export interface FakeClock extends Clock {
@@ -10,17 +10,11 @@ export interface FakeClock extends Clock {
   jump(ms: number): void
 }
 
-interface FakeTimer {
-  readonly ms: number
-  readonly tick: () => void
-  next: number
-}
-
 /** Creates a clock that starts at `start` (milliseconds since 1970). */
 export function fakeClock(start = 1_700_000_000_000): FakeClock {
   let elapsed = 0
   let jumped = 0
-  const entries = new Set<FakeTimer>()
+  const entries = new Set<{ readonly ms: number; readonly tick: () => void; next: number }>()
   const due = (until: number) =>
     [...entries].filter((entry) => entry.next <= until).sort((a, b) => a.next - b.next)[0]
   return {
@@ -39,19 +33,14 @@ export function fakeClock(start = 1_700_000_000_000): FakeClock {
     },
     async advance(ms) {
       const end = elapsed + ms
-      await settle()
+      await nextTurn()
       for (let entry = due(end); entry !== undefined; entry = due(end)) {
         elapsed = Math.max(elapsed, entry.next)
         entry.next = elapsed + entry.ms
         entry.tick()
-        await settle()
+        await nextTurn()
       }
       elapsed = Math.max(elapsed, end)
     },
   }
-}
-
-/** Waits for one turn of the real event loop, so that pending promises continue. */
-function settle(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { DOCTOR_SESSION_PREFIX } from '../../src/engine/core/doctor-session.ts'
+import { DOCTOR_SESSION_PREFIX } from '../../src/engine/core/context.ts'
 import { inspected, runCli } from './inspect.fixture.ts'
 
 // Each line a person types is a process of its own.

@@ -1,15 +1,15 @@
+import type { StartAgentRequest } from '../../src/engine/core/host.ts'
 import { agentHandler } from '../../src/handlers/agent/agent.ts'
-import type { AgentRequest } from '../../src/handlers/agent/agent-request.ts'
 import { type AgentAnswer, createHooks, type HookDefinition, type Host } from '../../src/index.ts'
 import { recorder } from '../../src/testing/index.ts'
 
-type Launch = (request: AgentRequest, signal: AbortSignal) => unknown
+type Launch = (request: StartAgentRequest, signal: AbortSignal) => unknown
 
 /** An agent hook on `run_start`, with a host that starts agents by calling `launch`. */
 export function createAgentTest(launch: Launch | undefined, options: Partial<HookDefinition> = {}) {
-  const requests: AgentRequest[] = []
+  const requests: StartAgentRequest[] = []
   const seen = recorder()
-  const startAgent = async (request: AgentRequest, signal: AbortSignal) => {
+  const startAgent = async (request: StartAgentRequest, signal: AbortSignal) => {
     requests.push(request)
     return launch?.(request, signal) as AgentAnswer
   }

@@ -9,7 +9,7 @@ import {
   warnFinding,
 } from '../../agents/agent-host.ts'
 import { findProfile } from '../../agents/table.ts'
-import { DOCTOR_SESSION_PREFIX } from '../../engine/core/doctor-session.ts'
+import { DOCTOR_SESSION_PREFIX } from '../../engine/core/context.ts'
 import { backupFolder, listBackups } from '../backup.ts'
 import { connectLine } from '../connect-line.ts'
 import { type ConnectedAgent, findConnections } from '../find-connections.ts'

@@ -1,3 +1,6 @@
+/** The sessions that `hookhelm doctor` makes begin with this text, so that listings can leave them out. */
+export const DOCTOR_SESSION_PREFIX = 'hookhelm-doctor-'
+
 /** What the caller knows about an event in addition to its payload. Every field is optional. */
 export interface Envelope {
   /** The id of the event; a new one by default. */

@@ -93,11 +93,12 @@ export type Verdict<Input = never> =
       readonly input?: never
     }
 
-const weight = { allow: 0, ask: 1, block: 2 } as const
+/** How strict each kind is. */
+export const strictness = { allow: 0, ask: 1, block: 2 } as const
 
 /** Returns the stricter of two decisions: block beats ask, ask beats allow. Of two equal ones it returns the first. */
 export function stricter<A extends { kind: Kind }, B extends { kind: Kind }>(a: A, b: B): A | B {
-  return weight[b.kind] > weight[a.kind] ? b : a
+  return strictness[b.kind] > strictness[a.kind] ? b : a
 }
 
 /** Allows the event. With `grant: true` the hook gives permission explicitly, in place of the agent's own rules. */

@@ -1,5 +1,5 @@
 import type { GuardRequest } from '../core/guard-state.ts'
-import { isThenable } from '../core/values/thenable.ts'
+import { abandon, isThenable } from '../core/values/thenable.ts'
 import { guardKey } from '../guard/guard.ts'
 import { ticksFor } from './deadline-timer.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
@@ -60,7 +60,7 @@ function resetStreak(dispatch: Dispatch): void {
   const { guards } = dispatch.resolved.engine
   try {
     const passes = guards.take([{ kind: 'end_streak', key: streakKey(dispatch) }])
-    if (isThenable(passes)) Promise.resolve(passes).catch(() => {})
+    if (isThenable(passes)) abandon(passes)
   } catch {
     // A guard state that cannot count has nothing to reset.
   }

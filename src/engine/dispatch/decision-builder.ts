@@ -1,11 +1,12 @@
-import type {
-  AllowedFailure,
-  Decision,
-  Failure,
-  HookId,
-  IgnoredAnswer,
-  Kind,
-  RewriteStep,
+import {
+  type AllowedFailure,
+  type Decision,
+  type Failure,
+  type HookId,
+  type IgnoredAnswer,
+  type Kind,
+  type RewriteStep,
+  strictness,
 } from '../core/decision.ts'
 import type { ErrorCode } from '../core/errors/error-table.ts'
 import type { EventRow } from '../core/event.ts'
@@ -50,7 +51,7 @@ export class DecisionBuilder {
     const by = hook?.id
     if (result.kind === 'ask' && by !== undefined) this.askedBy.push(by)
     const people = result.kind === 'ask' ? peopleFor(hook?.definition) : 0
-    if ((rank[result.kind] - rank[this.kind] || people - this.#people) <= 0) return
+    if ((strictness[result.kind] - strictness[this.kind] || people - this.#people) <= 0) return
     this.merges.push({ hook: by ?? '', from: this.kind, to: result.kind })
     this.#people = people
     this.kind = result.kind
@@ -120,8 +121,6 @@ function valueAt(payload: unknown, key: string): unknown {
 function peopleFor({ approvers = 1, ask }: Pick<HookDefinition, 'approvers' | 'ask'> = {}): number {
   return ask === 'host' ? approvers - 0.5 : approvers
 }
-
-const rank = { allow: 0, ask: 1, block: 2 } as const
 
 function mergeFields(
   row: EventRow,

@@ -2,7 +2,7 @@ import type { Envelope } from '../core/context.ts'
 import type { Decision } from '../core/decision.ts'
 import type { DispatchRecord, Execution, TraceOptions } from '../core/records/sink.ts'
 import type { Trace } from '../core/records/trace.ts'
-import { isThenable } from '../core/values/thenable.ts'
+import { abandon, isThenable } from '../core/values/thenable.ts'
 import { applyFailure, applyResult } from './apply-result.ts'
 import { settleBlockStreak } from './block-streak.ts'
 import type { CompiledHook } from './compiled-hook.ts'
@@ -105,19 +105,17 @@ export class Dispatch extends DispatchState implements DispatchRecord, DeadlineW
     let value: unknown
     try {
       value = hook.run(this.payload, this)
-      if (this.over) return this.ignore(value)
+      if (this.over) {
+        // The hook itself aborted the dispatch, so its own answer no longer counts.
+        if (isThenable(value)) abandon(value)
+        return 'wait'
+      }
       if (value === undefined) return this.accept(hook, value)
       if (isThenable(value)) return this.suspend(hook, value)
     } catch (thrown) {
       return this.over ? 'wait' : applyFailure(this, hook, 'error', 'handler.error', thrown)
     }
     return applyResult(this, hook, value)
-  }
-
-  /** The hook itself aborted the dispatch, so its own answer no longer counts. */
-  private ignore(value: unknown): StepOutcome {
-    if (isThenable(value)) Promise.resolve(value).then(undefined, () => {})
-    return 'wait'
   }
 
   private suspend(hook: CompiledHook, value: PromiseLike<unknown>): StepOutcome {
@@ -134,14 +132,9 @@ export class Dispatch extends DispatchState implements DispatchRecord, DeadlineW
 
   /** A synchronous event cannot wait; a later rejection of the promise is swallowed. */
   refusePromise(hook: CompiledHook, value: PromiseLike<unknown>): StepOutcome {
-    Promise.resolve(value).then(undefined, () => {})
-    return applyFailure(
-      this,
-      hook,
-      'invalid',
-      'handler.must_be_sync',
-      'returned a promise on a synchronous event',
-    )
+    abandon(value)
+    const reason = 'returned a promise on a synchronous event'
+    return applyFailure(this, hook, 'invalid', 'handler.must_be_sync', reason)
   }
 
   /** Continues after a wait. */

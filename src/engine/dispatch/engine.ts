@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Kind } from '../core/decision.ts'
 import { HookError } from '../core/errors/error.ts'
 import type { ErrorCode } from '../core/errors/error-table.ts'
+import type { EventRows } from '../core/event.ts'
 import type { GuardRequest, GuardState } from '../core/guard-state.ts'
 import type { Log, Sink } from '../core/records/sink.ts'
 import type { AnalyzeShell } from '../core/shell-effects.ts'
@@ -10,6 +11,7 @@ import { type BreakerSettings, type CountedOutcome, countFailure, defaultBreaker
 import { memoryGuardState } from '../guard/memory-state.ts'
 import type { CompiledHook } from './compiled-hook.ts'
 import { DeadlineTimer } from './deadline-timer.ts'
+import type { HooksOptions } from './hooks.ts'
 
 /** What all dispatches of one set of hooks share. */
 export interface Engine {
@@ -17,7 +19,8 @@ export interface Engine {
   readonly timer: DeadlineTimer
   readonly sink: Sink | undefined
   readonly log: Log
-  readonly guards: EngineGuards
+  /** The guard state, with the time of this process. */
+  readonly guards: { take(requests: readonly GuardRequest[]): ReturnType<GuardState['take']> }
   /** Returns what a shell line does. Registration requires it for hooks that look at effects. */
   readonly shell: AnalyzeShell | undefined
   readonly maxDepth: number
@@ -32,21 +35,10 @@ export interface Engine {
   newId(): string
 }
 
-/** The guard state, with the time of this process. */
-interface EngineGuards {
-  take(requests: readonly GuardRequest[]): ReturnType<GuardState['take']>
-}
-
-export interface EngineOptions {
-  readonly sink?: Sink
-  readonly log?: Log
-  readonly guards?: GuardState
-  readonly shell?: AnalyzeShell
-  readonly clock?: Clock
-  readonly breaker?: Partial<BreakerSettings> | false
-  readonly maxDepth?: number
-  readonly budgetMs?: number
-}
+type EngineOptions = Pick<
+  HooksOptions<EventRows>,
+  'sink' | 'log' | 'guards' | 'shell' | 'clock' | 'breaker' | 'maxDepth' | 'budgetMs'
+>
 
 // All sets of hooks on the system clock share one timer.
 const systemTimer = new DeadlineTimer(systemClock)

@@ -14,7 +14,7 @@ import type { Handler, Host } from '../core/handler.ts'
 import type { Log, Sink } from '../core/records/sink.ts'
 import type { AnalyzeShell } from '../core/shell-effects.ts'
 import type { Clock } from '../core/values/clock.ts'
-import { loadOwnModule } from '../core/values/load-own-module.ts'
+import { lazyModule } from '../core/values/lazy-module.ts'
 import { type Catalogue, catalogue } from '../events/catalogue.ts'
 import { createNameResolver } from '../events/event-names.ts'
 import type { BreakerSettings } from '../guard/breaker.ts'
@@ -25,7 +25,6 @@ import { dispatchSync } from './dispatch-sync.ts'
 import { createEngine } from './engine.ts'
 import { matchingObservers } from './event-hooks.ts'
 import { type GroupOptions, Registry, type Undo } from './registry.ts'
-import type { Watch } from './watchdog.ts'
 
 /** Options of `createHooks`. All are optional. */
 export interface HooksOptions<E extends EventRows> {
@@ -165,6 +164,8 @@ export function createHooks<const E extends EventRows = {}>(
   return hooks as unknown as Hooks<Catalogue & E>
 }
 
+const watchdogModule = lazyModule<typeof import('./watchdog.ts')>(import.meta.url, './watchdog')
+
 /** The registry of one set of hooks, with its engine. */
 export function createRegistry<E extends EventRows>(options: HooksOptions<E>): Registry {
   const rows = allRows(options.events)
@@ -173,7 +174,7 @@ export function createRegistry<E extends EventRows>(options: HooksOptions<E>): R
     resolve: options.events === undefined ? catalogueNames : createNameResolver(rows),
     handlers: new Map((options.handlers ?? []).map((handler) => [handler.type, handler])),
     host: options.host ?? {},
-    watch: options.watchdog ? loadWatchdog() : undefined,
+    watch: options.watchdog ? watchdogModule().watchdog() : undefined,
     createEngine: (trip) =>
       createEngine(options, (hook) => {
         const tripped = trip(hook)
@@ -181,11 +182,6 @@ export function createRegistry<E extends EventRows>(options: HooksOptions<E>): R
         return tripped !== undefined
       }),
   })
-}
-
-/** Few programs watch themselves, so only they load what does it. */
-function loadWatchdog(): Watch {
-  return loadOwnModule<typeof import('./watchdog.ts')>(import.meta.url, './watchdog').watchdog()
 }
 
 function allRows(own: EventRows | undefined): EventRows {

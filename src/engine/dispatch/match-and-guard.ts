@@ -4,9 +4,9 @@ import { isErrorCode } from '../core/errors/error-table.ts'
 import type { Skip } from '../core/guard-state.ts'
 import { isRecord } from '../core/schema/check.ts'
 import type { OpaqueMark } from '../core/shell-effects.ts'
-import { isThenable } from '../core/values/thenable.ts'
+import { abandon, isThenable } from '../core/values/thenable.ts'
 import { checkExpiry } from '../guard/expiry.ts'
-import { describeMarks, evaluateConditions } from '../match/explain-match.ts'
+import { describeMarks, explainMatch } from '../match/explain-match.ts'
 import type { MatchInput } from '../match/match-part.ts'
 import { applyFailure } from './apply-result.ts'
 import { type CompiledHook, envelopeFor } from './compiled-hook.ts'
@@ -61,7 +61,7 @@ function checkConditions(dispatch: Dispatch, hook: CompiledHook): ConditionVerdi
 /** Evaluates the conditions with the report that a trace, or the record of what matched, needs. */
 function reportConditions(dispatch: Dispatch, hook: CompiledHook, input: MatchInput): ConditionVerdict {
   const { effects } = hook.matcher.readsEffects ? dispatch : {}
-  const report = evaluateConditions(hook.matcher, effects === undefined ? input : { ...input, effects })
+  const report = explainMatch(hook.matcher, effects === undefined ? input : { ...input, effects }, false)
   const log = dispatch.extras?.log
   if (log?.timed) log.matchReports.set(hook, report)
   if (report.result === 'failed') return conditionFailed(dispatch, hook, report.error)
@@ -139,7 +139,7 @@ function askGuards(dispatch: Dispatch, hook: CompiledHook): StepOutcome {
       dispatch.wait(passes, GUARD_TICKS, awaitingGuards)
       return 'wait'
     }
-    Promise.resolve(passes).then(undefined, () => {})
+    abandon(passes)
     return applyFailure(dispatch, hook, 'error', 'guard.state', 'a synchronous event cannot wait')
   } catch (thrown) {
     return applyFailure(dispatch, hook, 'error', 'guard.state', errorText(thrown))

@@ -134,10 +134,8 @@ export class Registry {
       handler_type: 'function',
     })
     if (this.row(this.#parts.resolve(event)).sync && run.constructor.name === 'AsyncFunction') {
-      throw new HookError(
-        'handler.must_be_sync',
-        `${event} is synchronous, so its hooks cannot be async functions`,
-      )
+      const message = `${event} is synchronous, so its hooks cannot be async functions`
+      throw new HookError('handler.must_be_sync', message)
     }
     return this.add(options, run)
   }

@@ -10,7 +10,7 @@ export function describeConditions({ matcher, match, if_expr }: Partial<HookCond
     matcher ? toolText(matcher) : '',
     glob ? `tools named ${glob}` : '',
     names === null || names.length === 0 ? '' : namesText(names),
-    command ? commandsText(asList(command)) : '',
+    command ? `runs ${shorten(asList(command).map(commandText))}` : '',
     fields ? fieldsText(fields) : '',
     outcome ? `outcome ${asList(outcome).join(' or ')}` : '',
     if_expr ? conditionText(if_expr) : '',
@@ -38,13 +38,8 @@ const effects: Readonly<Record<string, string>> = {
   Network: 'contacts',
 }
 
-interface Pattern {
-  readonly tool: string
-  readonly inside: string
-}
-
 /** `Tool(pattern)`; undefined if it is a name or a regular expression. */
-function readPattern(text: string): Pattern | undefined {
+function readPattern(text: string) {
   const [, tool, inside] = /^([\w.*-]+)\((.*)\)$/s.exec(text) ?? []
   return tool === undefined || inside === undefined ? undefined : { tool, inside }
 }
@@ -52,10 +47,8 @@ function readPattern(text: string): Pattern | undefined {
 function toolText(matcher: string): string {
   const pattern = readPattern(matcher)
   if (pattern === undefined) return matcher
-  const { tool, inside } = pattern
-  const verb = effects[tool]
-  if (verb === undefined) return `${tool}: ${inside}`
-  return `${verb} ${placesText([inside])}`
+  const verb = effects[pattern.tool]
+  return verb === undefined ? `${pattern.tool}: ${pattern.inside}` : `${verb} ${placesText([pattern.inside])}`
 }
 
 function namesText(names: readonly string[]): string {
@@ -83,10 +76,6 @@ function placesText(wanted: readonly string[], excepted: readonly string[] = [])
   const byName = excepted.includes('**') ? ' by name' : ''
   const places = isOutside ? 'outside of the project' : shorten(wanted) + byName
   return others.length === 0 ? places : `${places} (except ${shorten(others)})`
-}
-
-function commandsText(commands: readonly CommandCondition[]): string {
-  return `runs ${shorten(commands.map(commandText))}`
 }
 
 function commandText(condition: CommandCondition): string {

@@ -1,4 +1,4 @@
-import { type Match, type Outcome, outcomes } from '../core/hook.ts'
+import { type Match, outcomes } from '../core/hook.ts'
 import { isRecord } from '../core/schema/check.ts'
 import { assertTexts, formatValue, type MatchInput, type MatchPart, throwWrongType } from './match-part.ts'
 
@@ -20,11 +20,13 @@ export function agentIdsPart(ids: readonly string[]): MatchPart | undefined {
   }
 }
 
+const allOutcomes: ReadonlySet<unknown> = new Set(outcomes)
+
 /** `match.outcome`: one outcome or several; an empty list matches any. */
 export function outcomePart(wanted: NonNullable<Match['outcome']>): MatchPart | undefined {
   const list: readonly unknown[] = Array.isArray(wanted) ? wanted : [wanted]
   if (list.length === 0) return undefined
-  const wrong = list.findIndex((entry) => !isOutcome(entry))
+  const wrong = list.findIndex((entry) => !allOutcomes.has(entry))
   if (wrong >= 0) {
     const at = Array.isArray(wanted) ? `match.outcome.${wrong}` : 'match.outcome'
     throwWrongType(at, `one of ${outcomes.join(', ')}`)
@@ -37,10 +39,6 @@ export function outcomePart(wanted: NonNullable<Match['outcome']>): MatchPart | 
     when: (input) => accepted.has(readOutcome(input)),
     explain: (input) => `outcome is ${formatValue(readOutcome(input))}, not ${source}`,
   }
-}
-
-function isOutcome(value: unknown): value is Outcome {
-  return outcomes.some((outcome) => outcome === value)
 }
 
 /** The outcome in the payload, else in the envelope, else `unknown`. */

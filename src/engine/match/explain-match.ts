@@ -1,6 +1,6 @@
-import { errorText, HookError } from '../core/errors/error.ts'
+import { HookError } from '../core/errors/error.ts'
 import type { OpaqueMark } from '../core/shell-effects.ts'
-import { effectsOf, formatValue, type MatchInput, type MatchPart } from './match-part.ts'
+import { effectsOf, formatValue, type MatchInput, type MatchPart, withCode } from './match-part.ts'
 import type { Matcher } from './matcher.ts'
 import { splitToolNames } from './tool-names.ts'
 
@@ -28,24 +28,14 @@ export type MatchReport =
 
 const MATCHED: MatchReport = { result: 'matched' }
 
-/** Evaluates all conditions and explains the first that does not hold. */
-export function explainMatch(matcher: Matcher, input: MatchInput): MatchReport {
-  return firstMatch(input, (one) => evaluateParts(matcher, one, true))
-}
-
 /**
- * Evaluates the conditions that the name alone does not decide. The report is result and explanation in one, so that no
- * condition is evaluated twice.
+ * Evaluates all conditions, or those that the name alone does not decide, and explains the first that does not hold. The report is
+ * result and explanation in one, so that no condition is evaluated twice. A tool may have several names, and one that matches suffices.
  */
-export function evaluateConditions(matcher: Matcher, input: MatchInput): MatchReport {
-  return firstMatch(input, (one) => evaluateParts(matcher, one, false))
-}
-
-/** A tool may have several names, and one that matches suffices. */
-function firstMatch(input: MatchInput, evaluate: (input: MatchInput) => MatchReport): MatchReport {
+export function explainMatch(matcher: Matcher, input: MatchInput, withNames = true): MatchReport {
   let missed: MatchReport | undefined
   for (const name of splitToolNames(input.name)) {
-    const report = evaluate({ ...input, name })
+    const report = evaluateParts(matcher, { ...input, name }, withNames)
     if (report.result !== 'missed') return report
     if (missed === undefined || ('hidden' in report && !('hidden' in missed))) missed = report
   }
@@ -119,10 +109,4 @@ function explainCondition({ kind, source, explain }: MatchPart, input: MatchInpu
     default:
       return `${kind} ${source} does not match the arguments of this ${input.name} call`
   }
-}
-
-/** An error that a getter of the payload throws has no code. */
-function withCode(error: unknown): HookError {
-  if (error instanceof HookError) return error
-  return new HookError('input.unreadable', `reading the payload threw: ${errorText(error)}`, { cause: error })
 }

@@ -5,10 +5,6 @@ const MAX_LENGTH = 1_000
 
 /** One token of a pattern: `*`, or a test of one character. */
 type Token = 'any' | ((code: number) => boolean)
-interface Range {
-  readonly low: number
-  readonly high: number
-}
 
 /** `match.glob`: fnmatch on the whole name with `*`, `?`, `[abc]` and `[!a-z]`; case-sensitive, without escapes. */
 export function globPart(pattern: string): MatchPart {
@@ -18,13 +14,11 @@ export function globPart(pattern: string): MatchPart {
 /** Compiles a glob into a test of a whole text. `classes` enables `[abc]`. */
 export function compileGlob(
   pattern: string,
-  options: { readonly at: string; readonly classes: boolean },
+  { at, classes }: { readonly at: string; readonly classes: boolean },
 ): (text: string) => boolean {
   if (pattern.length > MAX_LENGTH)
-    throw new HookError('match.too_complex', `${options.at} has more than ${MAX_LENGTH} characters`, {
-      at: options.at,
-    })
-  const tokens = readTokens(pattern, options.classes)
+    throw new HookError('match.too_complex', `${at} has more than ${MAX_LENGTH} characters`, { at })
+  const tokens = readTokens(pattern, classes)
   return (text) => matchesTokens(tokens, text)
 }
 
@@ -85,7 +79,7 @@ function classEnd(pattern: string, start: number): number {
 function readClass(inside: string): (code: number) => boolean {
   const negated = inside.startsWith('!')
   const codes = Array.from(negated ? inside.slice(1) : inside, (character) => character.codePointAt(0) ?? 0)
-  const ranges: Range[] = []
+  const ranges: { readonly low: number; readonly high: number }[] = []
   for (let index = 0; index < codes.length; index++) {
     const low = codes[index] ?? 0
     const high = codes[index + 1] === DASH ? codes[index + 2] : undefined

@@ -1,5 +1,5 @@
 import type { Envelope } from '../core/context.ts'
-import { HookError } from '../core/errors/error.ts'
+import { errorText, HookError } from '../core/errors/error.ts'
 import type { HookConditions, Match } from '../core/hook.ts'
 import type { OpaqueMark } from '../core/shell-effects.ts'
 import type { CallEffects, ReadEffects } from './effects/call-effects.ts'
@@ -55,6 +55,12 @@ export function assertTexts(value: unknown, at: string): asserts value is readon
   if (!Array.isArray(value)) throwWrongType(at, 'a list of strings')
   const wrong = value.findIndex((entry) => typeof entry !== 'string')
   if (wrong >= 0) throwWrongType(`${at}.${wrong}`, 'a string')
+}
+
+/** An error that a getter of the payload throws has no code. */
+export function withCode(error: unknown): HookError {
+  if (error instanceof HookError) return error
+  return new HookError('input.unreadable', `reading the payload threw: ${errorText(error)}`, { cause: error })
 }
 
 /** A value in words for the record. */

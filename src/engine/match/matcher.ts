@@ -1,11 +1,10 @@
-import { errorText, HookError } from '../core/errors/error.ts'
-import type { HookConditions, Match } from '../core/hook.ts'
+import { HookError } from '../core/errors/error.ts'
+import type { HookConditions } from '../core/hook.ts'
 import { isRecord } from '../core/schema/check.ts'
-import { loadOwnModule } from '../core/values/load-own-module.ts'
-import { lazyConditionPart } from './cel/load-condition.ts'
+import { lazyModule } from '../core/values/lazy-module.ts'
 import { agentIdsPart, fieldsPart, outcomePart } from './event-conditions.ts'
 import { globPart } from './glob.ts'
-import { type MatchInput, type MatchPart, throwWrongType } from './match-part.ts'
+import { type MatchInput, type MatchPart, throwWrongType, withCode } from './match-part.ts'
 import { regexPart } from './regex.ts'
 import { splitToolNames } from './tool-names.ts'
 import { namesPart, toolPatternPart } from './tool-pattern.ts'
@@ -14,7 +13,7 @@ import { namesPart, toolPatternPart } from './tool-pattern.ts'
 export interface Matcher {
   readonly parts: readonly MatchPart[]
   byName(name: string): boolean
-  /** Absent if the name alone decides, or if a condition looks at effects, which `evaluateConditions` reads. */
+  /** Absent if the name alone decides, or if a condition looks at effects, which `explainMatch` reads. */
   readonly when: ((input: MatchInput) => boolean) | undefined
   /** Whether a condition looks at what the call does. */
   readonly readsEffects: boolean
@@ -59,22 +58,17 @@ function compileParts(hook: HookConditions): MatchPart[] {
     ifGiven(hook.agent_ids, agentIdsPart),
     ifGiven(outcome, outcomePart),
     ifGiven(fields, fieldsPart),
-    ifGiven(command, loadedCommandPart),
-    ifText(hook.if_expr, 'if_expr', lazyConditionPart),
+    ifGiven(command, (given) => commandConditions().commandPart(given)),
+    ifText(hook.if_expr, 'if_expr', (source) => conditions().conditionPart(source)),
   ]
   return parts.filter((part) => part !== undefined)
 }
 
-let commandConditions: typeof import('./effects/command-condition.ts') | undefined
-
-/** Few hooks of a program need it, so the library door does not contain it. */
-function loadedCommandPart(given: NonNullable<Match['command']>): MatchPart | undefined {
-  commandConditions ??= loadOwnModule<typeof import('./effects/command-condition.ts')>(
-    import.meta.url,
-    './effects/command-condition',
-  )
-  return commandConditions.commandPart(given)
-}
+const conditions = lazyModule<typeof import('./cel/condition.ts')>(import.meta.url, './cel/condition')
+const commandConditions = lazyModule<typeof import('./effects/command-condition.ts')>(
+  import.meta.url,
+  './effects/command-condition',
+)
 
 /** A missing or empty text is not a condition. */
 function ifText(
@@ -119,16 +113,12 @@ function inputPerName(input: MatchInput): readonly MatchInput[] {
     : [first, ...others].map((name) => ({ ...input, name }))
 }
 
-/** Gives an error that a getter of the payload throws a code. */
 function withCodedErrors(when: (input: MatchInput) => boolean): (input: MatchInput) => boolean {
   return (input) => {
     try {
       return when(input)
     } catch (error) {
-      if (error instanceof HookError) throw error
-      throw new HookError('input.unreadable', `reading the payload threw: ${errorText(error)}`, {
-        cause: error,
-      })
+      throw withCode(error)
     }
   }
 }

@@ -66,23 +66,18 @@ function syntaxError(pattern: string, error: RE2JSSyntaxException, at: string): 
   // RE2 reports the whole pattern if something is missing at its end.
   const atEnd = fragment === '' || error.getDescription().startsWith('missing closing')
   const offset = atEnd ? pattern.length : pattern.indexOf(fragment)
+  const options = { at: `${at}:${offset}`, cause: error }
+  const shown = `${at} ${JSON.stringify(pattern.length > 80 ? `${pattern.slice(0, 80)}…` : pattern)}`
   const unsupported = unsupportedFeature(pattern, fragment)
   if (unsupported)
     return new HookError(
       'match.unsupported',
-      `${at} ${quotePattern(pattern)} uses ${unsupported}, which RE2 does not have`,
-      {
-        at: `${at}:${offset}`,
-        cause: error,
-      },
+      `${shown} uses ${unsupported}, which RE2 does not have`,
+      options,
     )
-  const detail = `${error.getDescription()} at ${offset}`
-  const options = { at: `${at}:${offset}`, cause: error }
-  return new HookError(
-    'match.syntax',
-    `${at} ${quotePattern(pattern)} is not a regular expression: ${detail}`,
-    pattern === '*' ? { ...options, hint: 'Leave the matcher out to match every name.' } : options,
-  )
+  const message = `${shown} is not a regular expression: ${error.getDescription()} at ${offset}`
+  const hint = pattern === '*' ? { hint: 'Leave the matcher out to match every name.' } : {}
+  return new HookError('match.syntax', message, { ...options, ...hint })
 }
 
 /** RE2 has several messages for the features that it lacks; these two are the common ones. */
@@ -102,8 +97,4 @@ function countRepeats(pattern: string): number {
 
 function tooComplex(at: string, why: string, cause?: unknown): HookError {
   return new HookError('match.too_complex', `the pattern in ${at} ${why}`, { at, cause })
-}
-
-function quotePattern(pattern: string): string {
-  return JSON.stringify(pattern.length > 80 ? `${pattern.slice(0, 80)}…` : pattern)
 }

@@ -1,7 +1,7 @@
 import { HookError } from '../core/errors/error.ts'
 import type { OpaqueMark } from '../core/shell-effects.ts'
 import { definedFields } from '../core/values/defined-fields.ts'
-import { loadOwnModule } from '../core/values/load-own-module.ts'
+import { lazyModule } from '../core/values/lazy-module.ts'
 import type { CallEffects } from './effects/call-effects.ts'
 import {
   type CommandPattern,
@@ -27,14 +27,10 @@ export function toolPatternPart(source: string): MatchPart | undefined {
   const pattern = readToolPattern(source)
   if (!pattern) return undefined
   const { tool, inside } = pattern
-  if (inside.includes('|') && !/^[\w|.*+?-]+$/.test(inside))
-    throw new HookError(
-      'match.ambiguous',
-      `matcher ${source} could be a regular expression or a Tool(pattern)`,
-      {
-        at: `matcher:${source.indexOf('|')}`,
-      },
-    )
+  if (inside.includes('|') && !/^[\w|.*+?-]+$/.test(inside)) {
+    const message = `matcher ${source} could be a regular expression or a Tool(pattern)`
+    throw new HookError('match.ambiguous', message, { at: `matcher:${source.indexOf('|')}` })
+  }
   if (isRegexShaped(tool, inside)) {
     const regex = compileRegex(source, 'matcher')
     // Read as a regular expression only, `Bash(git .*)` would never match Bash, and a gate would silently not apply.
@@ -56,7 +52,7 @@ export function namesPart(names: readonly string[]): MatchPart | undefined {
   assertTexts(names, 'match.names')
   if (names.length === 0) return undefined
   const exact = new Set(names.filter((name) => !name.includes('(')))
-  const except = names.some(isException) ? loadedExceptions(names) : undefined
+  const except = names.some(isException) ? exceptEffects().compileExceptions(names) : undefined
   const patterns = names.flatMap((name, index) =>
     name.includes('(') && !isException(name)
       ? [compileToolPattern(toolPatternAt(name, index), `match.names.${index}`, except)]
@@ -93,16 +89,10 @@ export function isException(name: string): boolean {
   return /^!.*\(/.test(name)
 }
 
-let exceptEffects: typeof import('./effects/except-effects.ts') | undefined
-
-/** Few hooks have exceptions, so the library door does not contain them. */
-function loadedExceptions(names: readonly string[]): Exceptions {
-  exceptEffects ??= loadOwnModule<typeof import('./effects/except-effects.ts')>(
-    import.meta.url,
-    './effects/except-effects',
-  )
-  return exceptEffects.compileExceptions(names)
-}
+const exceptEffects = lazyModule<typeof import('./effects/except-effects.ts')>(
+  import.meta.url,
+  './effects/except-effects',
+)
 
 /** Reads the `Tool(pattern)` of an entry of `match.names`. */
 export function toolPatternAt(text: string, index: number): ToolPattern {

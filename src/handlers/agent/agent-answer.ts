@@ -2,7 +2,7 @@ import { errorText, type HookError } from '../../engine/core/errors/error.ts'
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import type { HandlerCall } from '../../engine/core/handler.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
-import { parseJson } from '../../safe/json.ts'
+import { parseJsonIfValid } from '../../safe/json.ts'
 import type { HookAnswer } from '../answer-dialects.ts'
 import { readAnswerObject } from '../read-answer.ts'
 import { createRefusal } from '../refusal.ts'
@@ -16,7 +16,8 @@ const shapes = ['action', 'ok', 'kind', 'decision', 'hookSpecificOutput'] as con
 
 /** Reads the answer strictly: every doubt throws `agent.output_schema`. */
 export function readAgentAnswer(value: unknown, call: Call, check: SchemaCheck): unknown {
-  const answer = typeof value === 'string' ? parseAnswerText(value) : value
+  const answer = typeof value === 'string' ? parseJsonIfValid(value) : value
+  if (answer === undefined && typeof value === 'string') throw answerError('is not JSON')
   if (!isRecord(answer)) throw answerError('is not an object')
   const problem = check(answer)
   if (problem !== undefined) throw answerError(`does not fit its schema: ${problem}`)
@@ -67,14 +68,6 @@ function readHookAnswer(answer: HookAnswer, call: Call): unknown {
     return readAnswerObject(answer, call)
   } catch (thrown) {
     throw answerError(`cannot be read: ${errorText(thrown)}`)
-  }
-}
-
-function parseAnswerText(text: string): unknown {
-  try {
-    return parseJson(text)
-  } catch {
-    throw answerError('is not JSON')
   }
 }
 

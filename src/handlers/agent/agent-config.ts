@@ -1,9 +1,9 @@
-import { HookError } from '../../engine/core/errors/error.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
 import { withAbout } from '../../engine/core/schema/more-schemas.ts'
 import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
+import { configError } from '../handler-type.ts'
 import { type OpenHarnessConfig, promptFields, readOpenHarness } from '../prompt/prompt-config.ts'
-import { compileSchema, type JsonSchema, type SchemaCheck } from './schema-check.ts'
+import { compileSchema, type SchemaCheck } from './schema-check.ts'
 
 export const agentSchema = schema.object(
   schema.partial({
@@ -29,29 +29,21 @@ export const agentSchema = schema.object(
 )
 type AgentSettings = SchemaType<typeof agentSchema>
 
-export interface StartAgentConfig {
-  readonly format: 'start'
-  readonly agentName: string | undefined
-  readonly prompt: string | undefined
-  readonly model: string | undefined
-  readonly outputSchema: JsonSchema | undefined
-  readonly checkInput: SchemaCheck
-  readonly checkOutput: SchemaCheck
-}
+export type StartAgentConfig = ReturnType<typeof readStart>
 
 /** `start` asks the host to start an agent; `openharness` asks a model one question. */
 export type AgentConfig = StartAgentConfig | OpenHarnessConfig
 
 export function readAgentConfig(settings: AgentSettings): AgentConfig {
-  if (settings.format === 'openharness') return readOpenHarness(settings)
+  return settings.format === 'openharness' ? readOpenHarness(settings) : readStart(settings)
+}
+
+function readStart(settings: AgentSettings) {
   const { agent_name: name, prompt, model, input_schema: input, output_schema: output } = settings
-  if (!name && !prompt) {
-    throw new HookError('config.field', 'config.agent_name is required unless there is a prompt', {
-      at: 'config.agent_name',
-    })
-  }
+  if (!name && !prompt)
+    throw configError('agent_name', 'config.agent_name is required unless there is a prompt')
   return {
-    format: 'start',
+    format: 'start' as const,
     agentName: name || undefined,
     prompt: prompt || undefined,
     model: model || undefined,

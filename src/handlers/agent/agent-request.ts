@@ -1,29 +1,26 @@
 import type { HandlerCall } from '../../engine/core/handler.ts'
 import type { StartAgentRequest } from '../../engine/core/host.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { markData } from '../prompt/decide.ts'
 import type { StartAgentConfig } from './agent-config.ts'
 
 /** The request to the host that starts the agent. */
-export type AgentRequest = StartAgentRequest
-
 export function createAgentRequest(
   { config, context, hook }: Pick<HandlerCall<StartAgentConfig>, 'config' | 'context' | 'hook'>,
-  input: AgentRequest['input'],
-): AgentRequest {
+  input: StartAgentRequest['input'],
+): StartAgentRequest {
   const { tenant, session, run } = context.envelope
-  const optional = {
-    agent_name: config.agentName,
-    prompt: config.prompt,
-    model: config.model,
-    output_schema: config.outputSchema,
-    tenant_id: tenant,
-    session_id: session,
-    run_id: run,
-    hook_id: hook.id,
-  }
-  const given = Object.entries(optional).filter(([, value]) => value !== undefined)
   return {
-    ...Object.fromEntries(given),
+    ...definedFields({
+      agent_name: config.agentName,
+      prompt: config.prompt,
+      model: config.model,
+      output_schema: config.outputSchema,
+      tenant_id: tenant,
+      session_id: session,
+      run_id: run,
+      hook_id: hook.id,
+    }),
     input,
     event: context.event,
     depth: context.depth + 1,
@@ -32,7 +29,7 @@ export function createAgentRequest(
 }
 
 /** The request as a text for a model or a program: the task, the event marked as data, and how to answer. */
-export function describeTask(prompt: string, { input, output_schema: schema }: AgentRequest): string {
+export function describeTask(prompt: string, { input, output_schema: schema }: StartAgentRequest): string {
   const answer = schema ?? verdictSchema
   return [
     prompt,

@@ -1,6 +1,7 @@
 import { errorText, HookError } from '../../engine/core/errors/error.ts'
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import type { HandlerCall } from '../../engine/core/handler.ts'
+import type { StartAgentRequest } from '../../engine/core/host.ts'
 import type { Log } from '../../engine/core/records/sink.ts'
 import { redact } from '../../safe/secrets/redact.ts'
 import { defineHandlerType } from '../handler-type.ts'
@@ -12,7 +13,7 @@ import { createRefusal } from '../refusal.ts'
 import { createRunHookInput } from '../run-hook-input.ts'
 import { readAgentAnswer } from './agent-answer.ts'
 import { agentSchema, readAgentConfig, type StartAgentConfig } from './agent-config.ts'
-import { type AgentRequest, createAgentRequest } from './agent-request.ts'
+import { createAgentRequest } from './agent-request.ts'
 
 /** For hooks with `format: openharness`, which ask a model themselves. */
 export interface AgentHandlerOptions {
@@ -34,7 +35,7 @@ export const agentHandler = defineHandlerType({
       run({ config, ...rest }) {
         if (config.format === 'start') return startAgent({ config, ...rest })
         if (access === undefined) throw handlerError('prompt.model', 'no model is configured to ask')
-        return askOpenHarness(access, { config, ...rest }, { thorough: true })
+        return askOpenHarness(access, { config, ...rest }, true)
       },
       dispose: () => ledger.reconcile(),
     }
@@ -58,7 +59,7 @@ async function startAgent(call: HandlerCall<StartAgentConfig>): Promise<unknown>
 
 async function askHost(
   { host, context }: HandlerCall<StartAgentConfig>,
-  request: AgentRequest,
+  request: StartAgentRequest,
 ): Promise<unknown> {
   if (host.startAgent === undefined)
     throw handlerError('agent.no_host', 'no agent launcher is registered in the runtime context')

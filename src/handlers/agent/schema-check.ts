@@ -33,38 +33,26 @@ export type ViolationCheck = (value: unknown) => readonly SchemaViolation[]
 const MAX_VIOLATIONS = 20
 
 const require = createRequire(import.meta.url)
-const compiled = new WeakMap<JsonSchema, SchemaCheck>()
 /** By text: the schema of a blueprint is read from the store again for each run. */
-const compiledTexts = new LRUCache<string, ViolationCheck>({ max: 200 })
+const validators = new LRUCache<string, AjvModule.ValidateFunction>({ max: 200 })
+
+type Dialect = 'draft-07' | '2020-12' | 'violations'
 
 /** Compiles a JSON Schema from the config of a hook; `at` is its path. Throws `agent.schema`. */
 export function compileSchema(schema: unknown, at: string): SchemaCheck {
-  if (!isRecord(schema)) throw jsonSchemaError(at, 'is not an object')
-  const known = compiled.get(schema)
-  if (known !== undefined) return known
-  assertAffordable(schema, at)
-  const isNew = String(schema.$schema ?? '').includes('2020-12')
-  const validate = compile(isNew ? createAjv2020(options) : createAjv(), schema, at)
-  const check: SchemaCheck = (value) => {
+  const isNew = isRecord(schema) && String(schema.$schema ?? '').includes('2020-12')
+  const validate = validatorOf(schema, at, isNew ? '2020-12' : 'draft-07')
+  return (value) => {
     const [problem] = problemsOf(validate, value)
     if (problem === undefined) return undefined
     return redact(`${problem.instancePath || 'it'} ${problem.message ?? 'does not fit'}`)
   }
-  compiled.set(schema, check)
-  return check
 }
 
 /** Compiles a JSON Schema 2020-12 of a blueprint, which reports every problem of a value. Throws `agent.schema`. */
 export function compileViolations(schema: unknown, at: string): ViolationCheck {
-  if (!isRecord(schema)) throw jsonSchemaError(at, 'is not an object')
-  assertAffordable(schema, at)
-  const text = JSON.stringify(schema)
-  const known = compiledTexts.get(text)
-  if (known !== undefined) return known
-  // With all errors, `uniqueItems` would compare the items of a list that `maxItems` has refused.
-  const allErrors = !text.includes('"uniqueItems"')
-  const validate = compile(createAjv2020({ ...options, allErrors }), schema, at)
-  const check: ViolationCheck = (value) =>
+  const validate = validatorOf(schema, at, 'violations')
+  return (value) =>
     problemsOf(validate, value)
       .slice(0, MAX_VIOLATIONS)
       .map(({ instancePath, message, schemaPath }) => ({
@@ -72,15 +60,21 @@ export function compileViolations(schema: unknown, at: string): ViolationCheck {
         message: redact(message ?? 'does not fit'),
         schema_path: schemaPath,
       }))
-  compiledTexts.set(text, check)
-  return check
 }
 
-function assertAffordable(schema: JsonSchema, at: string): void {
-  if (JSON.stringify(schema).length > MAX_SCHEMA)
-    throw jsonSchemaError(at, `is larger than ${MAX_SCHEMA} characters`)
+function validatorOf(schema: unknown, at: string, dialect: Dialect): AjvModule.ValidateFunction {
+  if (!isRecord(schema)) throw jsonSchemaError(at, 'is not an object')
+  const text = JSON.stringify(schema)
+  const known = validators.get(`${dialect} ${text}`)
+  if (known !== undefined) return known
+  if (text.length > MAX_SCHEMA) throw jsonSchemaError(at, `is larger than ${MAX_SCHEMA} characters`)
   if (comparesTooMuch(schema))
     throw jsonSchemaError(at, `has uniqueItems without a maxItems of at most ${MAX_UNIQUE}`)
+  // With all errors, `uniqueItems` would compare the items of a list that `maxItems` has refused.
+  const allErrors = dialect === 'violations' && !text.includes('"uniqueItems"')
+  const validate = compile(createAjv(dialect, { ...options, allErrors }), schema, at)
+  validators.set(`${dialect} ${text}`, validate)
+  return validate
 }
 
 function compile(ajv: AjvModule.Ajv, schema: JsonSchema, at: string): AjvModule.ValidateFunction {
@@ -111,15 +105,8 @@ function tooMuchWork(): HookError {
   return handlerError('agent.schema', 'its references or patterns take too much work')
 }
 
-interface SchemaProblem {
-  readonly instancePath: string
-  readonly message?: string
-  readonly schemaPath: string
-  readonly keyword: string
-}
-
 /** What is wrong with a value. A check that does not end in time finds that it does not fit. */
-function problemsOf(validate: AjvModule.ValidateFunction, value: unknown): readonly SchemaProblem[] {
+function problemsOf(validate: AjvModule.ValidateFunction, value: unknown): readonly AjvModule.ErrorObject[] {
   steps = 0
   try {
     return validate(value) ? [] : (validate.errors ?? [])
@@ -127,7 +114,7 @@ function problemsOf(validate: AjvModule.ValidateFunction, value: unknown): reado
     // A circle of references ends with the stack.
     if (!isHookError(thrown) && !(thrown instanceof RangeError)) throw thrown
     const message = 'cannot be checked: references or patterns of the schema take too much work'
-    return [{ instancePath: '', message, schemaPath: '#', keyword: STEP }]
+    return [{ instancePath: '', message, schemaPath: '#', keyword: STEP, params: {} }]
   }
 }
 
@@ -148,12 +135,11 @@ function countReferences(schema: unknown): unknown {
  * Ajv loads with the first schema, because most hooks have none. Registering a hook is synchronous. One Ajv per schema: the
  * `$id` of one schema must not be visible to another.
  */
-function createAjv(): AjvModule.Ajv {
-  const { Ajv }: typeof AjvModule = require('ajv')
-  return new Ajv(options)
-}
-
-function createAjv2020(chosen: AjvModule.Options): AjvModule.Ajv {
+function createAjv(dialect: Dialect, chosen: AjvModule.Options): AjvModule.Ajv {
+  if (dialect === 'draft-07') {
+    const { Ajv }: typeof AjvModule = require('ajv')
+    return new Ajv(chosen)
+  }
   const { Ajv2020 }: typeof Ajv2020Module = require('ajv/dist/2020.js')
   return new Ajv2020(chosen)
 }

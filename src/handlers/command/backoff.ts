@@ -1,3 +1,4 @@
+import { pause } from '../../engine/core/values/after.ts'
 import type { Clock } from '../../engine/core/values/clock.ts'
 
 const FIRST_MS = 100
@@ -28,18 +29,6 @@ export class Backoff {
   wait(signal: AbortSignal): Promise<void> | undefined {
     if (signal.aborted) return Promise.reject(signal.reason)
     const delay = this.#notBefore - this.#clock.elapsed()
-    if (delay <= 0) return undefined
-    return new Promise((resolve, reject) => {
-      const cancel = () => {
-        timer.stop()
-        reject(signal.reason)
-      }
-      const timer = this.#clock.every(Math.ceil(delay), () => {
-        timer.stop()
-        signal.removeEventListener('abort', cancel)
-        resolve()
-      })
-      signal.addEventListener('abort', cancel, { once: true })
-    })
+    return delay <= 0 ? undefined : pause(this.#clock, Math.ceil(delay), signal)
   }
 }

@@ -1,9 +1,9 @@
-import { HookError } from '../../engine/core/errors/error.ts'
 import { nonEmpty } from '../../engine/core/schema/more-schemas.ts'
 import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
 import type { PinnedFile } from '../../safe/pinned-file.ts'
 import { assertPassableVariables } from '../../safe/process/child-environment.ts'
 import { shellArgv } from '../../safe/process/process-spec.ts'
+import { configError } from '../handler-type.ts'
 import {
   type ConfiguredShape,
   type FindPayloadShape,
@@ -84,9 +84,9 @@ export function readCommandConfig(settings: CommandSettings, findShape?: FindPay
   assertPassableVariables(allowedEnv, 'config.allowed_env_vars')
   const program = readProgram(settings, format)
   if (worker && format !== 'hookhelm')
-    throw commandError('worker', `config.worker cannot be used with the format ${format}`)
+    throw configError('worker', `config.worker cannot be used with the format ${format}`)
   if (worker && (Object.keys(program.variables).length > 0 || program.inArgv.length > 0))
-    throw commandError('worker', '$ARGUMENTS is one event, and a worker reads many events from stdin')
+    throw configError('worker', '$ARGUMENTS is one event, and a worker reads many events from stdin')
   const mayBlock = settings.can_block === true || settings.block_on_failure === true
   const shape = readPayloadSettings(settings, findShape)
   return { ...program, cwd, allowedEnv, pinnedFiles, worker, format, mayBlock, shape }
@@ -98,23 +98,16 @@ function readProgram({ command, exec }: CommandSettings, format: Format): Progra
   const names = placeholders[format]
   if (exec !== undefined) {
     if (command !== undefined)
-      throw commandError('exec', 'config has both command and exec; only one is allowed')
+      throw configError('exec', 'config has both command and exec; only one is allowed')
     const [program = ''] = exec
     if (program === '' || names.some((name) => program.includes(name)))
-      throw commandError('exec', 'config.exec must begin with a program, not with a part of the event')
+      throw configError('exec', 'config.exec must begin with a program, not with a part of the event')
     const inArgv = names.filter((name) => exec.some((item) => item.includes(name)))
     return { argv: exec, variables: {}, inArgv }
   }
   const text = command?.trim()
   if (!text)
-    throw commandError(
-      'command',
-      'config.command is required: a shell line, or exec with a list of arguments',
-    )
+    throw configError('command', 'config.command is required: a shell line, or exec with a list of arguments')
   const { line, variables } = shellLine(text, names)
   return { argv: shellArgv(line), variables, inArgv: [] }
-}
-
-function commandError(field: string, message: string): HookError {
-  return new HookError('config.field', message, { at: `config.${field}` })
 }

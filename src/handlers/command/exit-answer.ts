@@ -2,6 +2,7 @@ import { constants } from 'node:os'
 import type { HookError } from '../../engine/core/errors/error.ts'
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import type { HandlerCall } from '../../engine/core/handler.ts'
+import { isRecord } from '../../engine/core/schema/check.ts'
 import type { ProcessResult } from '../../safe/process/process-spec.ts'
 import { redact } from '../../safe/secrets/redact.ts'
 import { readAnswer } from '../read-answer.ts'
@@ -48,17 +49,13 @@ function readBlock(stdout: string, stderr: string, call: AnsweringCall): unknown
   if (stderr.trim() === '' && stdout.trim().startsWith('{')) {
     try {
       const answer = readAnswer(stdout, call)
-      if (isBlock(answer)) return answer
+      if (isRecord(answer) && answer.kind === 'block') return answer
     } catch {
       // Exit code 2 blocks even if stdout cannot be read.
     }
   }
   const text = stderr.trim() === '' ? stdout : stderr
   return createRefusal('block', { reason: text, message: redactLines(text) }, call.hook)
-}
-
-function isBlock(answer: unknown): boolean {
-  return typeof answer === 'object' && answer !== null && 'kind' in answer && answer.kind === 'block'
 }
 
 /** OpenHarness: every exit code except 0 is a failure, and a failure blocks only if the hook may block. */

@@ -1,16 +1,6 @@
 import { HookError } from '../../engine/core/errors/error.ts'
 import type { Placeholder } from '../placeholders.ts'
 
-/**
- * A shell line in which variables replace the placeholders. The shell expands variables after it has parsed the line, so
- * a payload can never become shell code.
- */
-export interface ShellLine {
-  readonly line: string
-  /** Environment variable → the placeholder whose value it holds. */
-  readonly variables: Readonly<Record<string, Placeholder>>
-}
-
 const variableOf: Readonly<Record<Placeholder, string>> = {
   $ARGUMENTS: 'HOOKHELM_ARGUMENTS',
   '{file}': 'HOOKHELM_FILE',
@@ -25,7 +15,12 @@ type Quote = '' | "'" | '"'
 const readAsCode =
   /(?:^|[\s;|&(])(?:eval\b[^;|&]*|(?:\S*\/)?(?:(?:ba|da|z|k|a)?sh|python[\d.]*|node|perl|ruby|php)\b[^;|&]*\s-\w*[cer]\s+)$/
 
-export function shellLine(command: string, names: readonly Placeholder[]): ShellLine {
+/**
+ * A shell line in which variables replace the placeholders. The shell expands variables after it has parsed the line, so
+ * a payload can never become shell code.
+ */
+export function shellLine(command: string, names: readonly Placeholder[]) {
+  /** Environment variable → the placeholder whose value it holds. */
   const variables: Record<string, Placeholder> = {}
   // One entry per open parenthesis: `$(…)` has quotes of its own.
   const quotes: Quote[] = ['']

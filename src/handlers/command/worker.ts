@@ -3,7 +3,7 @@ import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import type { BaseHook } from '../../engine/core/hook.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
 import { type Clock, systemClock, type Ticker } from '../../engine/core/values/clock.ts'
-import { parseJson } from '../../safe/json.ts'
+import { parseJsonIfValid } from '../../safe/json.ts'
 import { childEnvironment, resolveDirectory } from '../../safe/process/child-environment.ts'
 import { type LiveEnd, LiveProcess } from '../../safe/process/live-process.ts'
 import type { ProcessSpec } from '../../safe/process/process-spec.ts'
@@ -118,8 +118,8 @@ export class Worker {
 
   #read(text: string, live: LiveProcess): void {
     if (text.trim() === '') return
-    const answer = parseAnswerLine(text)
-    if (answer === undefined || !this.#inFlight.settle(answer)) {
+    const answer = parseJsonIfValid(text)
+    if (!isRecord(answer) || !this.#inFlight.settle(answer)) {
       // After an answer that belongs to no event, all later answers could reach the wrong events.
       this.#backoff.failed()
       this.#stop(handlerError('process.worker', 'the worker wrote a line that answers no event'))
@@ -183,16 +183,6 @@ export class Workers {
     const all = [...this.#workers.values()]
     this.#workers.clear()
     await Promise.all(all.map((worker) => worker.dispose()))
-  }
-}
-
-/** The line as an answer, if it is one JSON object. */
-function parseAnswerLine(text: string): HookAnswer | undefined {
-  try {
-    const answer = parseJson(text)
-    return isRecord(answer) ? answer : undefined
-  } catch {
-    return undefined
   }
 }
 

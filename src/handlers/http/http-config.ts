@@ -1,8 +1,9 @@
-import { HookError } from '../../engine/core/errors/error.ts'
+import type { HookError } from '../../engine/core/errors/error.ts'
 import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
 import { type BlockReason, readUrl } from '../../safe/outbound/rules/url.ts'
-import { isEncrypted, secretName } from '../../safe/secrets/secret.ts'
+import { isSealed } from '../../safe/secrets/secret.ts'
 import { readSigningKey } from '../../safe/secrets/webhook-signature.ts'
+import { configError } from '../handler-type.ts'
 import {
   type ConfiguredShape,
   type FindPayloadShape,
@@ -87,14 +88,12 @@ function readHeaders(given: Readonly<Record<string, string>>): Readonly<Record<s
     headers[name] = value
   }
   if (Object.keys(headers).length <= MAX_HEADERS) return headers
-  throw new HookError('config.field', `config.headers has more than ${MAX_HEADERS} entries`, {
-    at: 'config.headers',
-  })
+  throw configError('headers', `config.headers has more than ${MAX_HEADERS} entries`)
 }
 
 function headerError(name: string, problem: string): HookError {
-  const at = `config.headers.${name.slice(0, 80)}`
-  return new HookError('config.field', `${at} ${problem}`, { at })
+  const field = `headers.${name.slice(0, 80)}`
+  return configError(field, `config.${field} ${problem}`)
 }
 
 /** A line break would begin another header. */
@@ -103,7 +102,6 @@ export function isHeaderValue(value: string): boolean {
 }
 
 function readSecrets(secrets: readonly string[]): readonly string[] {
-  for (const secret of secrets)
-    if (!isEncrypted(secret) && secretName(secret) === undefined) readSigningKey(secret)
+  for (const secret of secrets) if (!isSealed(secret)) readSigningKey(secret)
   return secrets
 }

@@ -1,6 +1,7 @@
 import { HookError } from '../../engine/core/errors/error.ts'
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import type { HandlerCall } from '../../engine/core/handler.ts'
+import { pause } from '../../engine/core/values/after.ts'
 import type { Clock } from '../../engine/core/values/clock.ts'
 import type { OutboundAnswer } from '../../safe/outbound/exchange.ts'
 import type { Outbound } from '../../safe/outbound/outbound.ts'
@@ -12,16 +13,11 @@ const RETRY_MS = 1_000
 /** Failures of the connection that may be over a second later. */
 const temporary: readonly string[] = ['outbound.connection', 'outbound.dns']
 
-interface Sender {
-  readonly outbound: Outbound
-  readonly clock: Clock
-}
-
 /** Sends the message, and once more after a second if the receiver or the connection failed and there is time. */
 export async function sendWebhook(
   call: HandlerCall<HttpConfig>,
   message: WebhookMessage,
-  sender: Sender,
+  sender: { readonly outbound: Outbound; readonly clock: Clock },
 ): Promise<OutboundAnswer> {
   const { config, context } = call
   const { timeoutMs } = context
@@ -33,8 +29,11 @@ export async function sendWebhook(
     const outcome = await sendOnce(call, message, sender)
     const failed = outcome instanceof HookError || outcome.status >= 500
     const again = failed && attempt === 1 && config.format !== 'openharness' && isTimeLeft()
-    if (again) await waitForRetry(clock, context.signal)
-    else if (outcome instanceof HookError) throw outcome
+    if (again) {
+      await pause(clock, RETRY_MS, context.signal).catch(() => {
+        throw handlerError('outbound.timeout', 'the deadline passed before the second attempt')
+      })
+    } else if (outcome instanceof HookError) throw outcome
     else return outcome
   }
 }
@@ -43,7 +42,7 @@ export async function sendWebhook(
 async function sendOnce(
   { config, context }: HandlerCall<HttpConfig>,
   message: WebhookMessage,
-  { outbound, clock }: Sender,
+  { outbound, clock }: Parameters<typeof sendWebhook>[2],
 ): Promise<OutboundAnswer | HookError> {
   try {
     const headers = message.headers(clock.now())
@@ -60,23 +59,4 @@ async function sendOnce(
     if (thrown instanceof HookError && temporary.includes(thrown.code)) return thrown
     throw thrown
   }
-}
-
-function waitForRetry(clock: Clock, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      ticker.stop()
-      signal.removeEventListener('abort', abort)
-    }
-    const abort = () => {
-      stop()
-      reject(handlerError('outbound.timeout', 'the deadline passed before the second attempt'))
-    }
-    const ticker = clock.every(RETRY_MS, () => {
-      stop()
-      resolve()
-    })
-    signal.addEventListener('abort', abort, { once: true })
-    if (signal.aborted) abort()
-  })
 }

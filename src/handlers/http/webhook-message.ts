@@ -2,7 +2,7 @@ import { HookError } from '../../engine/core/errors/error.ts'
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import type { HandlerCall } from '../../engine/core/handler.ts'
 import type { BaseHook } from '../../engine/core/hook.ts'
-import { isEncrypted, secretName } from '../../safe/secrets/secret.ts'
+import { isSealed } from '../../safe/secrets/secret.ts'
 import { readSigningKey, signWebhook, webhookId } from '../../safe/secrets/webhook-signature.ts'
 import type { WireEvent } from '../wire-event.ts'
 import { type HttpConfig, isHeaderValue } from './http-config.ts'
@@ -93,17 +93,10 @@ function requireVariable(
 ): string {
   const value = headerVariable?.(name, tenant)
   if (value !== undefined) return value
-  throw handlerError(
-    'secret.unreadable',
-    `a header uses the variable ${name.slice(0, 80)}, which is not set or not allowed`,
-    {
-      hint: 'An administrator lists it in the setting `header_variables`, and the environment of the gateway sets it.',
-    },
-  )
-}
-
-function isSealed(value: string): boolean {
-  return isEncrypted(value) || secretName(value) !== undefined
+  const message = `a header uses the variable ${name.slice(0, 80)}, which is not set or not allowed`
+  const hint =
+    'An administrator lists it in the setting `header_variables`, and the environment of the gateway sets it.'
+  throw handlerError('secret.unreadable', message, { hint })
 }
 
 /** Never returns the ciphertext, which would go to the receiver. */

@@ -57,14 +57,11 @@ function packageMissing(provider: Provider, cause: unknown): HookError {
   })
 }
 
-interface ProviderOptions {
-  readonly baseURL: string
-  readonly apiKey: string
-  readonly headers: Record<string, string>
-  readonly fetch: Fetch
-}
-
-async function providerModel(provider: Provider, model: string, common: ProviderOptions) {
+async function providerModel(
+  provider: Provider,
+  model: string,
+  common: { baseURL: string; apiKey: string; headers: Record<string, string>; fetch: Fetch },
+) {
   switch (provider) {
     case 'anthropic':
       return (await import('@ai-sdk/anthropic')).createAnthropic(common)(model)

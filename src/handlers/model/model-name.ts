@@ -1,3 +1,5 @@
+import type { ModelsOptions } from './models.ts'
+
 export type Provider = 'anthropic' | 'openai' | 'google' | 'openai-compatible'
 
 export interface ModelRef {
@@ -22,19 +24,16 @@ const families: readonly (readonly [RegExp, Provider])[] = [
 
 const explicit = /^(anthropic|openai|google|openai-compatible)\/(.+)$/
 
-interface Known {
-  readonly providers: Readonly<Partial<Record<Provider, unknown>>>
-  readonly aliases?: Readonly<Record<string, string>>
-}
-
 /**
  * `provider/model` means exactly that; else an alias, else the family the name belongs to, else a server that may
  * serve any name. Nothing when whoever would serve it is not configured.
  */
-export function resolveModel(name: string, known: Known): ModelRef | undefined {
+export function resolveModel(
+  name: string,
+  known: Pick<ModelsOptions, 'providers' | 'aliases'>,
+): ModelRef | undefined {
   const alias = [known.aliases ?? {}, aliases].find((table) => Object.hasOwn(table, name))
-  const model = alias?.[name] ?? name
-  const ref = readName(model)
+  const ref = readName(alias?.[name] ?? name)
   return Object.hasOwn(known.providers, ref.provider) ? ref : undefined
 }
 

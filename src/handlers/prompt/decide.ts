@@ -126,17 +126,9 @@ function readCall(call: ModelToolCall, event: string, hook: BaseHook): ModelDeci
   }
 }
 
-interface FieldTypes {
-  string: string
-  boolean: boolean
-}
-
 /** Missing and null are absent; another type makes the whole decision unreadable. */
-function readOptional<K extends keyof FieldTypes>(
-  fields: Fields,
-  name: string,
-  kind: K,
-): FieldTypes[K] | undefined
+function readOptional(fields: Fields, name: string, kind: 'string'): string | undefined
+function readOptional(fields: Fields, name: string, kind: 'boolean'): boolean | undefined
 function readOptional(fields: Fields, name: string, kind: string): unknown {
   const value = fields[name] ?? undefined
   // `injection_detected: "true"` as text must not be read as false.

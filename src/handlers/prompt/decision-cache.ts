@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../engine/core/values/clock.ts'
 import { stableJson } from '../../engine/core/values/stable-json.ts'
@@ -29,17 +29,9 @@ export function memoryDecisionCache(clock: Clock): DecisionCache {
   }
 }
 
-interface DecisionKeyParts {
-  readonly tenant: string
-  readonly hook: string
-  readonly version: string
-  readonly tool: string
-  readonly input: unknown
-}
-
 /** Neither two tenants nor two versions of a hook share a decision. */
-export function decisionKey({ tenant, hook, version, tool, input }: DecisionKeyParts): string {
-  return createHash('sha256')
-    .update(stableJson([tenant, hook, version, tool, input]))
-    .digest('hex')
+export function decisionKey(
+  ...parts: [tenant: string, hook: string, version: string, tool: string, input: unknown]
+): string {
+  return hash('sha256', stableJson(parts))
 }

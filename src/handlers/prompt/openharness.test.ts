@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { createPromptTest } from '../../../test/handlers/prompt-hook.fixture.ts'
+import { memoryTokenBudget } from '../../../test/memory-token-budget.fixture.ts'
 import type { HookDefinition } from '../../index.ts'
 import { type FakeAnswer, fakeClock } from '../../testing/index.ts'
 import { readOk } from './openharness.ts'
-import { memoryTokenBudget } from './token-budget.ts'
 
 function checked(script: readonly FakeAnswer[], config: object = {}, hook: Partial<HookDefinition> = {}) {
   return createPromptTest(script, {

@@ -1,7 +1,7 @@
 import { errorText } from '../../engine/core/errors/error.ts'
 import type { HandlerCall } from '../../engine/core/handler.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
-import { parseJson } from '../../safe/json.ts'
+import { parseJsonIfValid } from '../../safe/json.ts'
 import { redact } from '../../safe/secrets/redact.ts'
 import type { Question } from '../model/ask-model.ts'
 import { anyPlaceholder, type Placeholder, placeholderValue } from '../placeholders.ts'
@@ -21,7 +21,7 @@ type Call = Pick<HandlerCall<unknown>, 'payload' | 'context' | 'hook'>
 function createOpenHarnessQuestion(
   { prompt }: OpenHarnessConfig,
   { payload, context }: Call,
-  options: { thorough?: boolean } = {},
+  isThorough: boolean,
 ): Question {
   const event = toWireEvent(payload, context)
   // One pass, so that placeholders inside of values are not replaced.
@@ -29,17 +29,17 @@ function createOpenHarnessQuestion(
     // The pattern matches only these names.
     return placeholderValue(found as Placeholder, event)
   })
-  return { system: options.thorough ? `${contract} ${thoroughly}` : contract, user }
+  return { system: isThorough ? `${contract} ${thoroughly}` : contract, user }
 }
 
 /** Asks one question. Agent hooks of this format do the same with a request to be thorough; they start no agent. */
 export async function askOpenHarness(
   access: ModelAccess,
   call: HandlerCall<OpenHarnessConfig>,
-  options: { thorough?: boolean } = {},
+  isThorough = false,
 ): Promise<unknown> {
   const { config, context } = call
-  const question = createOpenHarnessQuestion(config, call, options)
+  const question = createOpenHarnessQuestion(config, call, isThorough)
   try {
     const text = await askWithinBudget(access, context, {
       model: config.model,
@@ -63,14 +63,9 @@ function readOpenHarnessAnswer({ canBlock }: OpenHarnessConfig, text: string, ca
   return createRefusal('block', { reason }, call.hook)
 }
 
-interface OkAnswer {
-  readonly ok: boolean
-  readonly reason: string
-}
-
 /** A JSON object with a boolean `ok`, or one of three words. Everything else fails, also JSON in a code fence. */
-export function readOk(text: string): OkAnswer {
-  const answer = parseOrUndefined(text)
+export function readOk(text: string): { readonly ok: boolean; readonly reason: string } {
+  const answer = parseJsonIfValid(text)
   if (isRecord(answer) && typeof answer.ok === 'boolean') {
     const { reason } = answer
     const shown = typeof reason === 'string' && reason !== '' ? reason : 'hook rejected the event'
@@ -80,13 +75,5 @@ export function readOk(text: string): OkAnswer {
   return {
     ok: ['ok', 'true', 'yes'].includes(word),
     reason: text.trim() || 'hook returned invalid JSON',
-  }
-}
-
-function parseOrUndefined(text: string): unknown {
-  try {
-    return parseJson(text)
-  } catch {
-    return undefined
   }
 }

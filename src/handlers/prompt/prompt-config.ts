@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto'
-import { HookError } from '../../engine/core/errors/error.ts'
+import { hash } from 'node:crypto'
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import type { BaseHook } from '../../engine/core/hook.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
 import { withAbout } from '../../engine/core/schema/more-schemas.ts'
 import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
 import { stableJson } from '../../engine/core/values/stable-json.ts'
+import { configError } from '../handler-type.ts'
 
 const MAX_PROMPT = 32_768
 const MAX_PER_TURN = 1_000
@@ -43,16 +43,14 @@ export const promptSchema = schema.object(
 )
 type PromptSettings = SchemaType<typeof promptSchema>
 
-interface PromptConfigBase {
-  readonly model: string | undefined
-  /** A hash of the definition, so that no cached decision outlives a change of the hook. */
-  readonly version: string
-}
-
-/** `decide`: the model must call the tool `decide`. `openharness`: it answers `{"ok": …}` as text. */
-export type PromptConfig =
-  | (PromptConfigBase & { readonly format: 'decide'; readonly template: string; readonly perTurn: number })
-  | (PromptConfigBase & OpenHarnessConfig)
+/**
+ * `decide`: the model must call the tool `decide`. `openharness`: it answers `{"ok": …}` as text. `version` is a hash of the definition,
+ * so that no cached decision outlives a change of the hook.
+ */
+export type PromptConfig = { readonly model: string | undefined; readonly version: string } & (
+  | { readonly format: 'decide'; readonly template: string; readonly perTurn: number }
+  | OpenHarnessConfig
+)
 
 export interface OpenHarnessConfig {
   readonly format: 'openharness'
@@ -63,15 +61,10 @@ export interface OpenHarnessConfig {
 }
 
 export function readPromptConfig(settings: PromptSettings, hook: BaseHook): PromptConfig {
-  const version = createHash('sha256').update(stableJson(hook)).digest('hex')
+  const version = hash('sha256', stableJson(hook))
   if (settings.format === 'openharness') return { ...readOpenHarness(settings), version }
-  if (!isNarrowed(hook)) {
-    throw handlerError(
-      'config.prompt_needs_matcher',
-      'hook: prompt handler requires a matcher or if_expr (runaway-cost guard)',
-      { at: 'matcher' },
-    )
-  }
+  const message = 'hook: prompt handler requires a matcher or if_expr (runaway-cost guard)'
+  if (!isNarrowed(hook)) throw handlerError('config.prompt_needs_matcher', message, { at: 'matcher' })
   return {
     format: 'decide',
     template: requirePrompt(settings, 'prompt_template'),
@@ -108,7 +101,5 @@ function isNarrowed({ matcher, if_expr, match }: BaseHook): boolean {
 function requirePrompt(settings: OpenHarnessSettings, name: 'prompt' | 'prompt_template'): string {
   const text = settings[name] ?? ''
   if (text.trim() !== '') return text
-  throw new HookError('config.field', `config.${name} is required: the instruction for the model`, {
-    at: `config.${name}`,
-  })
+  throw configError(name, `config.${name} is required: the instruction for the model`)
 }

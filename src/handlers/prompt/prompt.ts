@@ -27,12 +27,7 @@ export interface PromptHandlerOptions {
 
 type DecideCall = HandlerCall<Extract<PromptConfig, { format: 'decide' }>>
 
-interface DecideParts extends ModelAccess {
-  readonly turns: GuardState
-  readonly cache: DecisionCache
-  readonly clock: Clock
-  readonly log: Log
-}
+type DecideParts = ModelAccess & Required<Pick<PromptHandlerOptions, 'turns' | 'cache' | 'clock' | 'log'>>
 
 export const promptHandler = defineHandlerType({
   type: 'prompt',
@@ -64,7 +59,7 @@ async function decide(parts: DecideParts, call: DecideCall): Promise<unknown> {
   const { tool_name: name, tool_input: input } = isRecord(payload) ? payload : {}
   const tool = typeof name === 'string' ? name : ''
   const { tenant = '' } = context.envelope
-  const key = decisionKey({ tenant, hook: hook.id ?? '', version: config.version, tool, input })
+  const key = decisionKey(tenant, hook.id ?? '', config.version, tool, input)
   const cached = cache.get(key)
   const decision =
     cached ??

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { allows, blocks, createPromptTest, decide } from '../../../test/handlers/prompt-hook.fixture.ts'
+import { memoryTokenBudget } from '../../../test/memory-token-budget.fixture.ts'
 import { fakeClock, recorder } from '../../testing/index.ts'
-import { memoryTokenBudget } from './token-budget.ts'
 
 describe('GC-76 GC-77 the token budget', () => {
   const failing = (part: 'check' | 'deduct') => {

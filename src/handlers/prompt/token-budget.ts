@@ -1,10 +1,6 @@
 import { errorText } from '../../engine/core/errors/error.ts'
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import type { Log } from '../../engine/core/records/sink.ts'
-import { type Clock, steadyTime, systemClock } from '../../engine/core/values/clock.ts'
-
-const MONTHLY_TOKENS = 1_000_000
-const WARN_BELOW = 0.2
 
 /** How many tokens a tenant may use for prompt hooks. */
 export interface TokenBudget {
@@ -13,57 +9,6 @@ export interface TokenBudget {
   /** Charges the tokens of a call, even if more than were left. */
   deduct(tenant: string, tokens: number): void | Promise<void>
 }
-
-interface Account {
-  readonly month: string
-  used: number
-  warned: boolean
-}
-
-interface MemoryBudgetOptions {
-  /** Per tenant and calendar month, UTC. */
-  readonly total?: number
-  readonly clock?: Clock
-  readonly log?: Log
-}
-
-/** A budget in memory, for one process. It starts anew each month. */
-export function memoryTokenBudget(
-  options: MemoryBudgetOptions = {},
-): TokenBudget & { remaining(tenant: string): number } {
-  const { total = MONTHLY_TOKENS, clock = systemClock, log } = options
-  const now = steadyTime(clock)
-  const accounts = new Map<string, Account>()
-  const accountOf = (tenant: string): Account => {
-    if (tenant === '') throw handlerError('prompt.budget', 'a token budget needs a tenant')
-    const month = monthOf(now())
-    const known = accounts.get(tenant)
-    if (known?.month === month) return known
-    const fresh = { month, used: 0, warned: false }
-    accounts.set(tenant, fresh)
-    return fresh
-  }
-  return {
-    check: (tenant) => accountOf(tenant).used < total,
-    remaining: (tenant) => total - accountOf(tenant).used,
-    deduct(tenant, tokens) {
-      if (!(tokens >= 0)) throw handlerError('prompt.budget', 'tokens used cannot be negative')
-      const account = accountOf(tenant)
-      account.used += tokens
-      const remaining = total - account.used
-      if (remaining >= total * WARN_BELOW || account.warned) return
-      account.warned = true
-      log?.('prompt.budget_low', { tenant, remaining, total })
-    },
-  }
-}
-
-/** For example `2026-08`. */
-function monthOf(now: number): string {
-  return utcMonth.format(now)
-}
-
-const utcMonth = new Intl.DateTimeFormat('en-CA', { timeZone: 'UTC', year: 'numeric', month: '2-digit' })
 
 /** Charges tenants for tokens. If the store of the budget fails, the ledger keeps the debt and charges it later. */
 export interface TokenLedger {
@@ -99,12 +44,8 @@ export function createLedger(budget: TokenBudget | undefined, log: Log): TokenLe
     async check(tenant) {
       if (budget === undefined || !tenant) return
       await settle(tenant)
-      const left = await askBudget(budget, tenant, log)
-      if (!left)
-        throw handlerError(
-          'prompt.budget',
-          'tenant hook token budget exceeded: nothing is left of this month',
-        )
+      const message = 'tenant hook token budget exceeded: nothing is left of this month'
+      if (!(await askBudget(budget, tenant, log))) throw handlerError('prompt.budget', message)
     },
     async spend(tenant, tokens) {
       if (tenant) await charge(tenant, tokens)

@@ -17,21 +17,14 @@ export async function countTurn(
   const { tenant = '', session = '', turn } = envelope
   if (turn === undefined) return
   const key = JSON.stringify(['prompt', tenant, session, turn])
-  const [pass] = await take(turns, key, { limit, now })
-  if (pass === undefined || pass.pass) return
-  throw new HookError('guard.quota', `hook invocation per-turn cap reached: ${limit} in one turn`)
-}
-
-async function take(
-  turns: GuardState,
-  key: string,
-  { limit, now }: { limit: number; now: number },
-): Promise<readonly Pass[]> {
+  let pass: Pass | undefined
   try {
-    return await turns.take([{ kind: 'quota', key, limit, windowMs: TURN_MS }], now)
+    ;[pass] = await turns.take([{ kind: 'quota', key, limit, windowMs: TURN_MS }], now)
   } catch (thrown) {
     throw new HookError('guard.state', `the turn cannot be counted: ${errorText(thrown)}`, { cause: thrown })
   }
+  if (pass === undefined || pass.pass) return
+  throw new HookError('guard.quota', `hook invocation per-turn cap reached: ${limit} in one turn`)
 }
 
 /** Counts in memory, for one process. */

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import { avoidWasmCrash } from '../../safe/avoid-wasm-crash.ts'
+import { Semaphore } from '../../safe/semaphore.ts'
 
 /** What the sandbox thread receives. Only text crosses the border. */
 export interface SandboxCall {
@@ -81,20 +82,20 @@ export class Sandbox {
 /** Keeps threads for the next call and limits how many calls run at once. */
 export class SandboxPool {
   readonly #idle: Sandbox[] = []
-  readonly #running = new Map<string, number>()
-  readonly #waiting: { readonly tenant: string; readonly start: () => void }[] = []
   readonly #all = new Set<Sandbox>()
-  #busy = 0
+  readonly #turns = new Semaphore(MAX_CALLS)
+  readonly #tenants = new Map<string, Semaphore>()
 
   async run(call: SandboxCall, tenant: string, signal: AbortSignal): Promise<SandboxAnswer> {
-    await this.#waitForTurn(tenant, signal)
-    const sandbox = this.#idle.pop() ?? this.#start()
+    const turns = this.#tenants.get(tenant) ?? new Semaphore(MAX_CALLS_PER_TENANT)
+    this.#tenants.set(tenant, turns)
+    await takeTurn(turns, signal)
     try {
-      return await sandbox.call(call, signal)
+      await takeTurn(this.#turns, signal)
+      return await this.#call(call, signal)
     } finally {
-      if (sandbox.isBroken) this.#all.delete(sandbox)
-      else this.#idle.push(sandbox)
-      this.#releaseTurn(tenant)
+      turns.release()
+      if (turns.taken === 0) this.#tenants.delete(tenant)
     }
   }
 
@@ -111,32 +112,22 @@ export class SandboxPool {
     return sandbox
   }
 
-  #mayStart(tenant: string): boolean {
-    return this.#busy < MAX_CALLS && (this.#running.get(tenant) ?? 0) < MAX_CALLS_PER_TENANT
-  }
-
-  async #waitForTurn(tenant: string, signal: AbortSignal): Promise<void> {
-    if (!this.#mayStart(tenant)) {
-      const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const waiting = { tenant, start: resolve }
-      const onAbort = () => {
-        this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
-        reject(handlerError('script.error', 'no sandbox became free in time'))
-      }
-      this.#waiting.push(waiting)
-      signal.addEventListener('abort', onAbort, { once: true })
-      await promise.finally(() => signal.removeEventListener('abort', onAbort))
+  async #call(call: SandboxCall, signal: AbortSignal): Promise<SandboxAnswer> {
+    const sandbox = this.#idle.pop() ?? this.#start()
+    try {
+      return await sandbox.call(call, signal)
+    } finally {
+      if (sandbox.isBroken) this.#all.delete(sandbox)
+      else this.#idle.push(sandbox)
+      this.#turns.release()
     }
-    this.#busy++
-    this.#running.set(tenant, (this.#running.get(tenant) ?? 0) + 1)
   }
+}
 
-  #releaseTurn(tenant: string): void {
-    this.#busy--
-    const left = (this.#running.get(tenant) ?? 1) - 1
-    if (left > 0) this.#running.set(tenant, left)
-    else this.#running.delete(tenant)
-    const next = this.#waiting.findIndex((waiting) => this.#mayStart(waiting.tenant))
-    if (next >= 0) this.#waiting.splice(next, 1)[0]?.start()
+async function takeTurn(turns: Semaphore, signal: AbortSignal): Promise<void> {
+  try {
+    await turns.take(signal)
+  } catch {
+    throw handlerError('script.error', 'no sandbox became free in time')
   }
 }

@@ -3,7 +3,8 @@ import { errorText, HookError } from '../../engine/core/errors/error.ts'
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
 import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
-import { defineHandlerType } from '../handler-type.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
+import { configError, defineHandlerType } from '../handler-type.ts'
 import { toWireEvent } from '../wire-event.ts'
 import { SandboxPool } from './sandbox.ts'
 
@@ -47,8 +48,7 @@ export const scriptHandler = defineHandlerType({
 
 function checkSource(settings: ScriptSettings): ScriptSettings {
   const { source } = settings
-  if (source.trim() === '')
-    throw new HookError('config.field', 'config.source must not be empty', { at: 'config.source' })
+  if (source.trim() === '') throw configError('source', 'config.source must not be empty')
   if (Buffer.byteLength(source) > MAX_SOURCE_BYTES) {
     throw new HookError('config.range', `config.source must have at most ${MAX_SOURCE_BYTES} bytes`, {
       at: 'config.source',
@@ -74,26 +74,21 @@ function readScriptAnswer(json: string): unknown {
   const { decision, reason, message, grant, updatedInput, updatedToolOutput, additionalContext } = answer
   // An event can change either its input or its output.
   const patch = updatedToolOutput ?? updatedInput
-  const texts = { reason: readText(reason, 'reason'), message: readText(message, 'message') }
-  const present = Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined))
+  const texts = definedFields({ reason: readText(reason, 'reason'), message: readText(message, 'message') })
   switch (decision) {
     case 'allow':
       return {
         kind: 'allow',
-        ...present,
-        ...(grant === undefined ? {} : { grant }),
-        ...(patch === undefined ? {} : { input: patch }),
-        ...(additionalContext === undefined
-          ? {}
-          : { context: readText(additionalContext, 'additionalContext') }),
+        ...texts,
+        ...definedFields({ grant, input: patch, context: readText(additionalContext, 'additionalContext') }),
       }
     case 'block':
-      return { kind: 'block', reason: 'blocked by a script', ...present }
+      return { kind: 'block', reason: 'blocked by a script', ...texts }
     case 'ask':
-      return { kind: 'ask', reason: 'a script asks', ...present }
+      return { kind: 'ask', reason: 'a script asks', ...texts }
     case 'defer':
       // A script has no later stage to defer to, so the strictest reading applies.
-      return { kind: 'block', reason: 'a script deferred the decision', ...present }
+      return { kind: 'block', reason: 'a script deferred the decision', ...texts }
     default:
       throw answerError('returned no decision: allow, block or ask')
   }

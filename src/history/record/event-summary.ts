@@ -1,6 +1,6 @@
 import { tellingArgument } from '../../agents/translate/telling-argument.ts'
+import { DOCTOR_SESSION_PREFIX } from '../../engine/core/context.ts'
 import { type Decision, stricter } from '../../engine/core/decision.ts'
-import { DOCTOR_SESSION_PREFIX } from '../../engine/core/doctor-session.ts'
 import type { DispatchRecord } from '../../engine/core/records/sink.ts'
 import type { Trace } from '../../engine/core/records/trace.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'

@@ -25,11 +25,6 @@ export interface ImportedHook {
   readonly hook: HookDefinition
 }
 
-export interface ImportTranslation {
-  readonly hooks: readonly ImportedHook[]
-  readonly notes: readonly ImportNote[]
-}
-
 /** A file as text with its name, or its content as data. */
 export type ImportSource = { readonly text: string; readonly path: string } | object
 
@@ -40,7 +35,9 @@ export interface ImportFormat<T> {
 }
 
 /** The problems of a value in one format, or its translation. */
-export type ImportAttempt = { readonly found: readonly ValueProblem[] } | { readonly made: ImportTranslation }
+export type ImportAttempt =
+  | { readonly found: readonly ValueProblem[] }
+  | { readonly made: { readonly hooks: readonly ImportedHook[]; readonly notes: readonly ImportNote[] } }
 
 /** Checks a value against a format and translates it. */
 export function translateWith<T>(value: unknown, format: ImportFormat<T>): ImportAttempt {
@@ -77,10 +74,7 @@ export async function runImport(
 /** `line 3 /hooks/0/once: …`. */
 function describeNote(text: string, source: Source, { path, text: meaning }: ImportNote): string {
   const { line } = lineAndColumn(text, source.offset(path, 'key'))
-  return [`line ${line}`, jsonPointer(path)]
-    .filter((part) => part !== '')
-    .join(' ')
-    .concat(`: ${meaning}`)
+  return `${[`line ${line}`, jsonPointer(path)].filter((part) => part !== '').join(' ')}: ${meaning}`
 }
 
 /** Reports the problems of a translated hook at its path in the original file. */

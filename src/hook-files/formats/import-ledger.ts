@@ -1,8 +1,7 @@
-import { HookError } from '../../engine/core/errors/error.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
 import type { SchemaPath } from '../../engine/core/schema/schema.ts'
 import { jsonPointer } from '../file-problem.ts'
-import type { ValueProblem } from '../read/value-problem.ts'
+import { type ValueProblem, valueProblem } from '../read/value-problem.ts'
 
 /** Something in a file that an import changes or leaves out. */
 export interface ImportNote {
@@ -46,7 +45,7 @@ export class ImportLedger {
   /** Refuses the import: without this value a hook would no longer guard anything. */
   refuse(path: SchemaPath, message: string, hint: string): void {
     this.use(path)
-    this.problems.push({ path, part: 'value', error: new HookError('config.field', message, { hint }) })
+    this.problems.push(valueProblem(path, message, 'config.field', { hint }))
   }
 
   /** Adds a note for each value that was not accounted for: one for the outermost object or list. */

@@ -53,16 +53,10 @@ export function editHookList(text: string, path: string, edit: HookListEdit): st
   return edited
 }
 
-interface LocatedEntry {
-  readonly id: string
-  /** The first line of the comment above the entry, or the entry itself. */
-  readonly comment: number
-  readonly start: number
-  /** The line after the last one. */
-  readonly end: number
-}
-
-/** The entries of the list. The parser finds them, so that a text in a block which looks like one is not taken for it. */
+/**
+ * The entries of the list, each from the first line of its comment to the line after its last one. The parser finds them, so that
+ * a text in a block which looks like one is not taken for it.
+ */
 function locateEntries(text: string, path: string) {
   const source = parseSource(text, path)
   if (source instanceof HookError) throw source
@@ -79,10 +73,12 @@ function locateEntries(text: string, path: string) {
   const isPlain = starts.length > 0 || isEmptyList
   if (!isPlain || !starts.every(isOwnLine) || new Set(starts).size !== starts.length)
     throw handlerError('config.hook_list', `${path}: hooks cannot be added to this list`)
-  const entries = starts.map((start, index): LocatedEntry => {
-    const id = read.file.hooks[index]?.id ?? ''
-    return { id, start, comment: commentStart(lines, start, indent), end: entryEnd(lines, start, indent) }
-  })
+  const entries = starts.map((start, index) => ({
+    id: read.file.hooks[index]?.id ?? '',
+    comment: commentStart(lines, start, indent),
+    start,
+    end: entryEnd(lines, start, indent),
+  }))
   return { lines, entries, indent, listStart, isEmptyList }
 }
 

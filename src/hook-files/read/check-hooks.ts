@@ -7,7 +7,7 @@ import type { ResolveEventName } from '../../engine/events/event-names.ts'
 import type { HookDefinition, HookOptions } from '../../engine/hook-definition.ts'
 import { compileMatcher } from '../../engine/match/matcher.ts'
 import { builtInHandlers } from '../../handlers/handlers.ts'
-import { fromSchemaProblem, type ValueProblem } from './value-problem.ts'
+import { fromSchemaProblem, type ValueProblem, valueProblem } from './value-problem.ts'
 
 /** What `checkHooks` checks against. */
 export interface HookChecks {
@@ -84,17 +84,12 @@ function unknownHandler(type: string, handlers: ReadonlyMap<string, Handler>): V
   const near = nearest(type, handlers.keys())
   const options = near === undefined ? {} : { hint: `Did you mean ${near}?` }
   const message = `no handler for handler_type ${type.slice(0, 80)}`
-  return {
-    path: ['handler_type'],
-    part: 'value',
-    error: new HookError('config.unknown_handler', message, options),
-  }
+  return valueProblem(['handler_type'], message, 'config.unknown_handler', options)
 }
 
 function checkScope({ scope, agent_ids }: Raw): ValueProblem[] {
   if (scope !== 'agent' || (Array.isArray(agent_ids) && agent_ids.length > 0)) return []
-  const error = new HookError('config.field', 'scope agent needs at least one agent in agent_ids')
-  return [{ path: ['scope'], part: 'value', error }]
+  return [valueProblem(['scope'], 'scope agent needs at least one agent in agent_ids')]
 }
 
 function duplicateIds(hooks: readonly unknown[]): ValueProblem[] {
@@ -108,65 +103,36 @@ function duplicateIds(hooks: readonly unknown[]): ValueProblem[] {
       return []
     }
     const message = `hook ${earlier + 1} of the file already has the id ${id.slice(0, 80)}`
-    return [
-      {
-        path: ['hooks', index, 'id'],
-        part: 'value',
-        error: new HookError('config.duplicate_id', message, { hint: 'Give every hook an id of its own.' }),
-      },
-    ]
+    const hint = 'Give every hook an id of its own.'
+    return [valueProblem(['hooks', index, 'id'], message, 'config.duplicate_id', { hint })]
   })
 }
 
-/** Compiles each condition separately, so that a bad `matcher` does not hide a bad `if_expr`. */
-function checkConditions(raw: Raw): ValueProblem[] {
-  const match = isRecord(raw.match) ? raw.match : {}
+/** Compiles each condition separately, so that a bad `matcher` does not hide a bad `if_expr`. The schema reports other types. */
+function checkConditions({ event, matcher, if_expr, match }: Raw): ValueProblem[] {
+  const { glob, names } = isRecord(match) ? match : {}
+  const areTexts = Array.isArray(names) && names.every((item) => typeof item === 'string')
   return [
-    ...compileProblem(
-      raw,
-      withText(raw.matcher, (matcher) => ({ matcher })),
-      ['matcher'],
-    ),
-    ...compileProblem(
-      raw,
-      withText(raw.if_expr, (if_expr) => ({ if_expr })),
-      ['if_expr'],
-    ),
-    ...compileProblem(
-      raw,
-      withText(match.glob, (glob) => ({ match: { glob } })),
-      ['match', 'glob'],
-    ),
-    ...compileProblem(
-      raw,
-      withTexts(match.names, (names) => ({ match: { names } })),
-      ['match', 'names'],
-    ),
+    ...(isText(matcher) ? compileProblem(event, { matcher }, ['matcher']) : []),
+    ...(isText(if_expr) ? compileProblem(event, { if_expr }, ['if_expr']) : []),
+    ...(isText(glob) ? compileProblem(event, { match: { glob } }, ['match', 'glob']) : []),
+    ...(areTexts ? compileProblem(event, { match: { names } }, ['match', 'names']) : []),
   ]
 }
 
-function withText(value: unknown, build: (value: string) => HookOptions): HookOptions | undefined {
-  return typeof value === 'string' && value !== '' ? build(value) : undefined
-}
-
-/** The schema reports other types. */
-function withTexts(
-  value: unknown,
-  build: (value: readonly string[]) => HookOptions,
-): HookOptions | undefined {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string') ? build(value) : undefined
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
 }
 
 /** Conditions that are known to compile. Compiling takes longer than all other checks, and a reload changes few of them. */
 const compiling = new Set<string>()
 const MAX_COMPILING = 20_000
 
-function compileProblem(raw: Raw, options: HookOptions | undefined, path: SchemaPath): ValueProblem[] {
-  if (options === undefined) return []
+function compileProblem(event: unknown, options: HookOptions, path: SchemaPath): ValueProblem[] {
   const source = JSON.stringify(options)
   if (compiling.has(source)) return []
   try {
-    compileMatcher(options, String(raw.event))
+    compileMatcher(options, String(event))
     if (compiling.size >= MAX_COMPILING) compiling.clear()
     compiling.add(source)
     return []

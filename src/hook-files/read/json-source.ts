@@ -1,27 +1,12 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
-import type { SchemaPath } from '../../engine/core/schema/schema.ts'
-import {
-  assertWithinLimits,
-  offsetInRaw,
-  type Source,
-  sourceSyntaxError,
-  type TextPosition,
-} from './source.ts'
+import { createSource, offsetInRaw, type Source, type SourceNode, sourceSyntaxError } from './source.ts'
 
 const OPTIONS = { disallowComments: false, allowTrailingComma: true }
 
 /** Parses JSON with comments and trailing commas. A duplicate key is an error: two readers could see different values. */
 export function jsonSource(text: string): Source {
   const root = parse(text)
-  const value = plainValue(root)
-  const offset: Source['offset'] = (path, part) => find(root, path, part).node.offset
-  assertWithinLimits(value, (path) => offset(path, 'key'))
-  return {
-    value,
-    offset,
-    has: (path) => find(root, path, 'value').found,
-    inside: (path, position) => insideText(text, find(root, path, 'value').node, position),
-  }
+  return createSource(plainValue(root), () => nodeOf(text, root))
 }
 
 function parse(text: string): Node {
@@ -63,25 +48,13 @@ function plainValue(node: Node): unknown {
   return object
 }
 
-function find(root: Node, path: SchemaPath, part: 'key' | 'value'): { node: Node; found: boolean } {
-  let node = root
-  for (const [index, step] of path.entries()) {
-    const pair = node.children?.[childIndex(node, step)]
-    const [key, value] = node.type === 'object' ? (pair?.children ?? []) : [pair, pair]
-    if (!key || !value) return { node, found: false }
-    node = part === 'key' && index === path.length - 1 ? key : value
+function nodeOf(text: string, { type, offset: start, length, value, children = [] }: Node): SourceNode {
+  const isMapping = type === 'object'
+  if (isMapping || type === 'array') {
+    const inside = isMapping ? children.flatMap((property) => property.children ?? []) : children
+    return { start, isMapping, children: inside.map((child) => nodeOf(text, child)) }
   }
-  return { node, found: true }
-}
-
-function childIndex({ type, children = [] }: Node, step: string | number): number {
-  if (type === 'array') return typeof step === 'number' ? step : -1
-  return type === 'object'
-    ? children.findIndex(({ children: [key] = [] }) => key?.value === String(step))
-    : -1
-}
-
-function insideText(text: string, node: Node, position: TextPosition): number {
-  const raw = text.slice(node.offset, node.offset + node.length)
-  return node.offset + (typeof node.value === 'string' ? (offsetInRaw(raw, node.value, position) ?? 0) : 0)
+  if (typeof value !== 'string') return { start }
+  const raw = text.slice(start, start + length)
+  return { start, text: value, inside: (position) => start + (offsetInRaw(raw, value, position) ?? 0) }
 }

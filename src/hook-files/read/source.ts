@@ -16,6 +16,62 @@ export interface Source {
 /** A position in a text: an offset, or line and column from 1. */
 export type TextPosition = { readonly offset: number } | { readonly line: number; readonly column: number }
 
+/** A key or a value where it is in the text. */
+export interface SourceNode {
+  readonly start: number
+  /** The items of a list; keys and values in turn for a mapping. */
+  readonly children?: SourceNode[]
+  readonly isMapping?: boolean
+  /** The value is elsewhere in the text, and its positions are not searched. */
+  readonly isAlias?: true
+  /** The text of a scalar. */
+  readonly text?: string
+  /** Offset of a character in the text of a scalar. */
+  readonly inside?: (position: TextPosition) => number
+}
+
+/** A source whose nodes are read when a position is asked for: only a file with a problem needs them. */
+export function createSource(value: unknown, readNodes: () => SourceNode): Source {
+  let root: SourceNode | undefined
+  const find = (path: SchemaPath, part: 'key' | 'value') => {
+    root ??= readNodes()
+    return findNode(root, path, part)
+  }
+  const offset: Source['offset'] = (path, part) => find(path, part).node.start
+  assertWithinLimits(value, (path) => offset(path, 'key'))
+  return {
+    value,
+    offset,
+    has: (path) => find(path, 'value').found,
+    inside(path, position) {
+      const { node } = find(path, 'value')
+      return node.inside?.(position) ?? node.start
+    },
+  }
+}
+
+function findNode(
+  root: SourceNode,
+  path: SchemaPath,
+  part: 'key' | 'value',
+): { node: SourceNode; found: boolean } {
+  let node = root
+  for (const [index, step] of path.entries()) {
+    const at = childIndex(node, step)
+    const key = node.children?.[at]
+    const value = node.isMapping ? node.children?.[at + 1] : key
+    if (!key || !value) return { node, found: false }
+    node = part === 'key' && index === path.length - 1 ? key : value
+    if (node.isAlias) return { node, found: true }
+  }
+  return { node, found: true }
+}
+
+function childIndex({ children = [], isMapping }: SourceNode, step: string | number): number {
+  if (!isMapping) return typeof step === 'number' ? step : -1
+  return children.findIndex(({ text }, at) => at % 2 === 0 && text === String(step))
+}
+
 /** The error of a text that cannot be parsed; `at` is the offset. */
 export function sourceSyntaxError(message: string, offset: number): HookError {
   return handlerError('config.syntax', message, { at: String(offset) })
@@ -28,7 +84,7 @@ const MAX_NODES = 500_000
  * Throws for values that no hook file needs and that could exhaust or trick later code: deep nesting, cyclic or
  * multiplying aliases, the key `__proto__`.
  */
-export function assertWithinLimits(root: unknown, offsetOf: (path: SchemaPath) => number): void {
+function assertWithinLimits(root: unknown, offsetOf: (path: SchemaPath) => number): void {
   let nodes = 0
   const walk = (value: unknown, path: SchemaPath): void => {
     if (typeof value !== 'object' || value === null) return

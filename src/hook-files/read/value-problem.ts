@@ -1,4 +1,5 @@
-import { HookError } from '../../engine/core/errors/error.ts'
+import { HookError, type HookErrorOptions } from '../../engine/core/errors/error.ts'
+import type { EngineCode } from '../../engine/core/errors/error-table.ts'
 import type { SchemaPath, SchemaProblem } from '../../engine/core/schema/schema.ts'
 import type { TextPosition } from './source.ts'
 
@@ -10,6 +11,16 @@ export interface ValueProblem {
   /** Where in a text value, for example at a parenthesis that is never closed. */
   readonly inside?: TextPosition
   readonly error: HookError
+}
+
+/** A value that is wrong for another reason than its schema. */
+export function valueProblem(
+  path: SchemaPath,
+  message: string,
+  code: EngineCode = 'config.field',
+  options: HookErrorOptions = {},
+): ValueProblem {
+  return { path, part: 'value', error: new HookError(code, message, options) }
 }
 
 /** The advice for a field that is missing or has the wrong type. */

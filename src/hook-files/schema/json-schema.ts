@@ -8,14 +8,15 @@ import { fileHookSchema, hookFileSchema } from './hook-file.ts'
 export const SCHEMA_URL = 'https://unpkg.com/hookhelm/schema/hooks.schema.json'
 
 export type Json = Readonly<Record<string, unknown>>
+type Override = (node: Schema, json: Json) => Json
 
 /** The JSON Schema (draft 2020-12) of one of our schemas. `override` may replace the result for some of them. */
-export function toJsonSchema(node: Schema, override?: (node: Schema, json: Json) => Json): Json {
+export function toJsonSchema(node: Schema, override?: Override): Json {
   const json = { ...jsonOf(node, override), ...(node.about === undefined ? {} : { description: node.about }) }
   return override?.(node, json) ?? json
 }
 
-function jsonOf(node: Schema, override?: (node: Schema, json: Json) => Json): Json {
+function jsonOf(node: Schema, override?: Override): Json {
   switch (node.kind) {
     case 'any':
       return {}
@@ -23,8 +24,7 @@ function jsonOf(node: Schema, override?: (node: Schema, json: Json) => Json): Js
       return {
         type: 'string',
         ...(node.minLength ? { minLength: node.minLength } : {}),
-        ...definedFields({ maxLength: node.maxLength, format: node.format }),
-        ...(node.pattern === undefined ? {} : { pattern: node.pattern.source }),
+        ...definedFields({ maxLength: node.maxLength, format: node.format, pattern: node.pattern?.source }),
       }
     case 'number':
       return {
@@ -49,7 +49,7 @@ function jsonOf(node: Schema, override?: (node: Schema, json: Json) => Json): Js
         type: 'array',
         items: toJsonSchema(node.item, override),
         ...(node.minItems ? { minItems: node.minItems } : {}),
-        ...(node.maxItems === undefined ? {} : { maxItems: node.maxItems }),
+        ...definedFields({ maxItems: node.maxItems }),
       }
     case 'map':
       return { type: 'object', additionalProperties: toJsonSchema(node.value, override) }
@@ -75,7 +75,7 @@ function jsonOf(node: Schema, override?: (node: Schema, json: Json) => Json): Js
   }
 }
 
-function othersOf({ others }: ObjectNode, override?: (node: Schema, json: Json) => Json): Json | boolean {
+function othersOf({ others }: ObjectNode, override?: Override): Json | boolean {
   if (others === undefined) return false
   return others === 'dropped' || toJsonSchema(others, override)
 }

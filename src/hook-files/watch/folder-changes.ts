@@ -89,10 +89,6 @@ export class FolderWatcher {
 }
 
 function identityOf(folder: string): string | undefined {
-  try {
-    const { ino, birthtimeMs } = statSync(folder)
-    return `${ino} ${birthtimeMs}`
-  } catch {
-    return undefined
-  }
+  const stats = statOf(folder)
+  return stats && `${stats.ino} ${stats.birthtimeNs}`
 }

@@ -12,24 +12,20 @@ export interface HookFileNotice {
 
 /** What a person should know about a hook file. Empty if its hooks are in use as they are written. */
 export function hookFileNotices(status: HookFileStatus): HookFileNotice[] {
-  const { scripts = {} } = status
+  const { scripts = {}, coversScripts } = status
   const file = status.file ?? status.folder
+  const notice = (effect: HookFileNotice['effect'], text: string): HookFileNotice => ({ file, effect, text })
+  const opening = openingText(status, file)
+  const closings = status.state === 'red' ? status.problems.map(formatProblem) : []
+  const changes = changedScripts(scripts).map(
+    ({ path, state }) =>
+      `${path} ${scriptText[state]}: hooks of ${file} that name it fail. Review it and run \`hookhelm trust\``,
+  )
+  const uncovered = `${file} was trusted without the scripts that it names, so changes of them go unnoticed. ${REVIEW}`
   return [
-    ...stateNotices(status, file),
-    ...changedScripts(scripts).map(({ path, state }) => ({
-      file,
-      effect: 'closed' as const,
-      text: `${path} ${scriptText[state]}: hooks of ${file} that name it fail. Review it and run \`hookhelm trust\``,
-    })),
-    ...(status.coversScripts === false
-      ? [
-          {
-            file,
-            effect: 'open' as const,
-            text: `${file} was trusted without the scripts that it names, so changes of them go unnoticed. ${REVIEW}`,
-          },
-        ]
-      : []),
+    ...(opening === undefined ? [] : [notice('open', opening)]),
+    ...[...closings, ...changes].map((text) => notice('closed', text)),
+    ...(coversScripts === false ? [notice('open', uncovered)] : []),
   ]
 }
 
@@ -42,32 +38,16 @@ const scriptText = {
   appeared: 'did not exist when its hook was trusted',
 } as const
 
-function stateNotices({ state, hooks, problems }: HookFileStatus, file: string): HookFileNotice[] {
+/** What became of a file whose trusted hooks, if there are any, stay in force. */
+function openingText(
+  { state, hooks, problems: [problem] }: HookFileStatus,
+  file: string,
+): string | undefined {
   const inForce = `the content that you trusted stays in force (${hooks} hooks)`
-  const [problem] = problems
-  switch (state) {
-    case 'untrusted':
-      return [{ file, effect: 'open', text: untrustedText(file) }]
-    case 'changed': {
-      const why = problem === undefined ? `${file} has changed since you trusted it` : problem.message
-      return [{ file, effect: 'open', text: `${why}; ${inForce}. ${REVIEW}` }]
-    }
-    case 'gone':
-      return [
-        {
-          file,
-          effect: 'open',
-          text: `${file} no longer exists; ${inForce}. Restore it, or run \`hookhelm trust --revoke\``,
-        },
-      ]
-    case 'red':
-      return problems.map((each) => ({ file, effect: 'closed', text: formatProblem(each) }))
-    default:
-      return []
-  }
-}
-
-/** A file whose content was never trusted. */
-function untrustedText(file: string): string {
-  return `${file} has no effect until you trust it: run \`hookhelm trust\``
+  if (state === 'untrusted') return `${file} has no effect until you trust it: run \`hookhelm trust\``
+  if (state === 'changed')
+    return `${problem?.message ?? `${file} has changed since you trusted it`}; ${inForce}. ${REVIEW}`
+  return state === 'gone'
+    ? `${file} no longer exists; ${inForce}. Restore it, or run \`hookhelm trust --revoke\``
+    : undefined
 }

@@ -53,8 +53,8 @@ export function readHookFolder(
 ): HookFolderReading {
   try {
     const present = loadPresent(folder, options.owner)
-    const from = { folder, options, previous, present }
-    return folder.level === 'repository' ? readRepositoryFile(from) : readOwnFile(from)
+    const read = folder.level === 'repository' ? readRepositoryFile : readOwnFile
+    return read(folder, options, previous, present)
   } catch (error) {
     return failedReading(folder.folder, toHookError(error))
   }
@@ -79,16 +79,13 @@ function loadPresent({ folder, level }: HookFolder, owner: FileOwner | undefined
   }
 }
 
-interface ReadingFrom {
-  readonly folder: HookFolder
-  readonly options: ReadHookFolderOptions
-  readonly previous: PreviousReading
-  readonly present: PresentFile
-}
-
 /** Reads the file of the administrator or the user, which needs no trust. */
-function readOwnFile({ folder, options, previous, present }: ReadingFrom): HookFolderReading {
-  const { file, loaded, error } = present
+function readOwnFile(
+  folder: HookFolder,
+  options: ReadHookFolderOptions,
+  previous: PreviousReading,
+  { file, loaded, error }: PresentFile,
+): HookFolderReading {
   if (error !== undefined) return failedReading(file ?? folder.folder, error)
   if (file === undefined || loaded === undefined)
     return previous.file === undefined
@@ -96,11 +93,16 @@ function readOwnFile({ folder, options, previous, present }: ReadingFrom): HookF
       : failedReading(previous.file, unreadableFile(previous.file, 'no longer exists'))
   const content = `${file} ${loaded.hash}`
   if (content === previous.content) return { content, state: 'good' }
-  return readContent({ folder, options, file, text: loaded.text, content })
+  return readContent(folder, options, { file, text: loaded.text, content })
 }
 
 /** Reads what the user trusted. The content of the file itself is not parsed unless it is the trusted one. */
-function readRepositoryFile({ folder, options, previous, present }: ReadingFrom): HookFolderReading {
+function readRepositoryFile(
+  folder: HookFolder,
+  options: ReadHookFolderOptions,
+  previous: PreviousReading,
+  present: PresentFile,
+): HookFolderReading {
   const { file, loaded, error } = present
   const trusted = options.trust?.findInFolder(folder.folder)
   if (trusted === undefined) {
@@ -112,7 +114,7 @@ function readRepositoryFile({ folder, options, previous, present }: ReadingFrom)
   const state = stateOf(trusted, present)
   const content = [state, path, sha256, JSON.stringify(scripts), file, loaded?.hash, error?.message].join(' ')
   if (content === previous.content) return { content, state }
-  const reading = readContent({ folder, options, file: path, text: trusted.text, content })
+  const reading = readContent(folder, options, { file: path, text: trusted.text, content })
   if (reading.state === 'red') return reading
   if (state === 'good') return { ...reading, scripts }
   const problems = error === undefined ? [] : [wholeFileProblem(file ?? path, error)]
@@ -132,15 +134,11 @@ function failedReading(file: string, error: HookError): HookFolderReading {
   return { content, state: 'red', file, problems: [wholeFileProblem(file, error)] }
 }
 
-interface HookContent {
-  readonly folder: HookFolder
-  readonly options: ReadHookFolderOptions
-  readonly file: string
-  readonly text: string
-  readonly content: string
-}
-
-function readContent({ folder, options, file, text, content }: HookContent): HookFolderReading {
+function readContent(
+  folder: HookFolder,
+  options: ReadHookFolderOptions,
+  { file, text, content }: { readonly file: string; readonly text: string; readonly content: string },
+): HookFolderReading {
   const result = readHookText(text, file, { ...options, also: (hooks) => checkManagedFields(hooks, folder) })
   return result.kind === 'bad'
     ? { content, state: 'red', file, problems: result.problems }

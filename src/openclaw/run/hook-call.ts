@@ -54,11 +54,8 @@ export function createRunnerState(
 function ruleValues<P extends keyof HookRule>(
   property: P,
 ): Partial<Record<PluginHookName, NonNullable<HookRule[P]>>> {
-  return Object.fromEntries(
-    Object.entries(hookRules).flatMap(([name, rule]) =>
-      rule[property] === undefined ? [] : [[name, rule[property]]],
-    ),
-  )
+  const given = Object.entries(hookRules).filter(([, rule]) => rule[property] !== undefined)
+  return Object.fromEntries(given.map(([name, rule]) => [name, rule[property]]))
 }
 
 /** The listeners of a hook, highest priority first, ties as registered. Read for each call: plugins load and unload. */

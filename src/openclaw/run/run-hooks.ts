@@ -87,29 +87,29 @@ type ClaimOutcome =
   | { readonly status: 'missing_plugin' | 'no_handler' | 'declined' }
   | { readonly status: 'error'; readonly error: string }
 
-/** Runs one listener after the other until one claims the event. */
-export async function runClaim(call: HookCall): Promise<unknown> {
-  const listeners = listenersOf(call)
+/** Runs one listener after the other, of all plugins or of one, until one claims the event. */
+export async function runClaim(call: HookCall, pluginId?: string): Promise<unknown> {
+  const listeners = claimListeners(call, pluginId)
+  const count = `${listeners.length} handlers`
   if (listeners.length === 0) return undefined
-  logStart(call, `(${listeners.length} handlers, first-claim wins)`)
+  logStart(
+    call,
+    pluginId === undefined ? `(${count}, first-claim wins)` : `for ${pluginId} (${count}, targeted)`,
+  )
   return (await firstClaim(call, listeners)).claimed
 }
 
-/** Like `runClaim`, among the listeners of one plugin. */
-export async function runClaimFor(call: HookCall, pluginId: string): Promise<unknown> {
-  const listeners = listenersOf(call).filter((listener) => listener.pluginId === pluginId)
-  if (listeners.length === 0) return undefined
-  logStart(call, `for ${pluginId} (${listeners.length} handlers, targeted)`)
-  return (await firstClaim(call, listeners)).claimed
+function claimListeners(call: HookCall, pluginId: string | undefined): readonly PluginListener[] {
+  return listenersOf(call).filter((listener) => pluginId === undefined || listener.pluginId === pluginId)
 }
 
-/** Like `runClaimFor`, with the reason when the plugin did not claim. */
+/** Like `runClaim` of one plugin, with the reason when the plugin did not claim. */
 export async function runClaimOutcome(call: HookCall, pluginId: string): Promise<ClaimOutcome> {
   const isLoaded = call.runner.registry.plugins.some(
     ({ id, status }) => id === pluginId && status === 'loaded',
   )
   if (!isLoaded) return { status: 'missing_plugin' }
-  const listeners = listenersOf(call).filter((listener) => listener.pluginId === pluginId)
+  const listeners = claimListeners(call, pluginId)
   if (listeners.length === 0) return { status: 'no_handler' }
   logStart(call, `for ${pluginId} (${listeners.length} handlers, targeted outcome)`)
   const { claimed, failures } = await firstClaim(call, listeners)

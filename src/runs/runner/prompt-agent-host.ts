@@ -1,9 +1,9 @@
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import type { Host } from '../../engine/core/handler.ts'
-import type { AgentAnswer } from '../../engine/core/host.ts'
+import type { AgentAnswer, StartAgentRequest } from '../../engine/core/host.ts'
 import type { Log } from '../../engine/core/records/sink.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
-import { type AgentRequest, describeTask, verdictSchema } from '../../handlers/agent/agent-request.ts'
+import { describeTask, verdictSchema } from '../../handlers/agent/agent-request.ts'
 import { compileSchema } from '../../handlers/agent/schema-check.ts'
 import type { Models } from '../../handlers/model/models.ts'
 import { createLedger, type TokenBudget } from '../../handlers/prompt/token-budget.ts'
@@ -58,7 +58,7 @@ export function createPromptAgentHost(options: {
 }
 
 /** A program without types may call the host too. */
-function requirePrompt(request: AgentRequest): string {
+function requirePrompt(request: StartAgentRequest): string {
   if (!isRecord(request) || !isRecord(request.input))
     throw handlerError('agent.unknown', 'the request names no agent and carries no input')
   const { agent_name: name, prompt } = request

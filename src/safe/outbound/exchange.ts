@@ -27,17 +27,16 @@ export interface OutboundAnswer {
  * only once it is connected (a lookup or handshake may never end), and whose stream costs more than the answer.
  */
 export function exchange(agent: Agent, request: OutboundRequest, max: number): Promise<OutboundAnswer> {
-  return new Promise((resolve, reject) => {
-    const { url, method = 'POST', headers = {}, body = null, signal } = request
-    const handler = new Exchange(max, signal, resolve, reject)
-    if (signal.aborted) return handler.fail(signal.reason)
-    const path = url.pathname + url.search
-    try {
-      agent.dispatch({ origin: url.origin, path, method, headers, body }, handler)
-    } catch (thrown) {
-      handler.fail(thrown)
-    }
-  })
+  const { url, method = 'POST', headers = {}, body = null, signal } = request
+  const handler = new Exchange(max, signal)
+  const path = url.pathname + url.search
+  try {
+    signal.throwIfAborted()
+    agent.dispatch({ origin: url.origin, path, method, headers, body }, handler)
+  } catch (thrown) {
+    handler.fail(thrown)
+  }
+  return handler.answer
 }
 
 class Exchange implements Dispatcher.DispatchHandler {
@@ -48,26 +47,19 @@ class Exchange implements Dispatcher.DispatchHandler {
   #over = false
   readonly #max: number
   readonly #signal: AbortSignal
-  readonly #resolve: (answer: OutboundAnswer | Promise<OutboundAnswer>) => void
-  readonly #reject: (thrown: unknown) => void
+  readonly #settled = Promise.withResolvers<OutboundAnswer>()
+  readonly answer = this.#settled.promise
   readonly #abort = () => this.fail(this.#signal.reason)
 
-  constructor(
-    max: number,
-    signal: AbortSignal,
-    resolve: (answer: OutboundAnswer | Promise<OutboundAnswer>) => void,
-    reject: (thrown: unknown) => void,
-  ) {
+  constructor(max: number, signal: AbortSignal) {
     this.#max = max
     this.#signal = signal
-    this.#resolve = resolve
-    this.#reject = reject
     signal.addEventListener('abort', this.#abort)
   }
 
   fail(thrown: unknown): void {
     if (!this.#end()) return
-    this.#reject(thrown)
+    this.#settled.reject(thrown)
     this.#controller?.abort(thrown instanceof Error ? thrown : new Error('aborted'))
   }
 
@@ -91,8 +83,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    if (!this.#end()) return
-    this.#resolve(this.#answer())
+    if (this.#end()) this.#settled.resolve(this.#readAnswer())
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
@@ -107,7 +98,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  async #answer(): Promise<OutboundAnswer> {
+  async #readAnswer(): Promise<OutboundAnswer> {
     const body = (await this.#body?.bytes(this.#headers['content-encoding'])) ?? Buffer.alloc(0)
     return { status: this.#status, headers: this.#headers, body }
   }

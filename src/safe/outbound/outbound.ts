@@ -49,8 +49,13 @@ const MAX_BYTES = 1_048_576
 const MAX_ORIGINS = 1_024
 
 export function createOutbound(options: OutboundOptions = {}): Outbound {
-  const { maxBytes = MAX_BYTES, log } = options
-  const rules = readRules(options)
+  const { maxBytes = MAX_BYTES, log, allow = [], own = () => [], dns, ca } = options
+  const rules: ConnectorRules = {
+    resolve: typeof dns === 'object' ? resolveWithServers(dns) : (dns ?? resolveWithSystem),
+    allow: typeof allow === 'function' ? followAllowList(allow) : readAllowList(allow),
+    own,
+    ca,
+  }
   let agent: Agent | undefined
   const getAgent = () => {
     agent ??= createAgent(rules, options)
@@ -75,15 +80,6 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
   }
 }
 
-function readRules({ allow = [], own = () => [], dns, ca }: OutboundOptions): ConnectorRules {
-  return {
-    resolve: createResolver(dns),
-    allow: typeof allow === 'function' ? followAllowList(allow) : readAllowList(allow),
-    own,
-    ca,
-  }
-}
-
 function createAgent(rules: ConnectorRules, { connections = 32, dial }: OutboundOptions): Agent {
   const { Agent } = loadUndici()
   return new Agent({
@@ -98,11 +94,6 @@ function createAgent(rules: ConnectorRules, { connections = 32, dial }: Outbound
     keepAliveTimeout: 10_000,
     keepAliveMaxTimeout: 30_000,
   })
-}
-
-function createResolver(dns: OutboundOptions['dns']): Resolve {
-  if (dns === undefined) return resolveWithSystem
-  return typeof dns === 'function' ? dns : resolveWithServers(dns)
 }
 
 function blockReason({ code, cause }: HookError, url: URL): BlockReason | undefined {

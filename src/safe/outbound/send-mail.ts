@@ -26,14 +26,8 @@ export async function sendMail(server: MailServer, { to, subject, text, messageI
   const { host, port, secure, from, user, password } = server
   const { createTransport } = await import('nodemailer')
   const transport = createTransport({
-    ...{
-      host,
-      port,
-      secure,
-      connectionTimeout: TIMEOUT_MS,
-      greetingTimeout: TIMEOUT_MS,
-      socketTimeout: TIMEOUT_MS,
-    },
+    ...{ host, port, secure },
+    ...{ connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS },
     ...(user === undefined ? {} : { auth: { user, pass: password ?? '' } }),
   })
   try {

@@ -16,14 +16,6 @@ const refused = new Set([
 /** Prefixes of refused variables. HOOKHELM_ variables include our own keys and tokens. */
 const refusedFamilies = /^(?:LD_|DYLD_|BASH_FUNC_|HOOKHELM_)/
 
-/** Why a variable may not be passed on; undefined if it may. */
-function variableProblem(name: string): string | undefined {
-  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return 'is not the name of a variable'
-  const upper = name.toUpperCase()
-  if (refused.has(upper) || refusedFamilies.test(upper)) return 'may not be passed on to commands'
-  return undefined
-}
-
 /** The environment of a child: inherited variables, allowed ones that exist, then its own. */
 export function childEnvironment(
   allowed: readonly string[],
@@ -41,10 +33,12 @@ export function childEnvironment(
 /** Throws `config.field` if a variable may not be passed on. `at` is the field that names it. */
 export function assertPassableVariables(names: readonly string[], at: string): void {
   for (const name of names) {
-    const problem = variableProblem(name)
-    if (problem !== undefined) {
-      throw new HookError('config.field', `${at}: ${JSON.stringify(name.slice(0, 80))} ${problem}`, { at })
-    }
+    const shown = JSON.stringify(name.slice(0, 80))
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+      throw new HookError('config.field', `${at}: ${shown} is not the name of a variable`, { at })
+    const upper = name.toUpperCase()
+    if (refused.has(upper) || refusedFamilies.test(upper))
+      throw new HookError('config.field', `${at}: ${shown} may not be passed on to commands`, { at })
   }
 }
 

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import { after } from '../../engine/core/values/after.ts'
 import type { Clock } from '../../engine/core/values/clock.ts'
+import type { ProcessSpec } from './process-spec.ts'
 
 /** A process that goes on when the gateway ends. */
 export interface DetachedProcess {
@@ -9,17 +10,14 @@ export interface DetachedProcess {
   isRunning(): boolean
 }
 
-interface DetachedSpec {
-  readonly argv: readonly string[]
-  readonly cwd?: string
-  readonly env: Readonly<Record<string, string>>
-}
-
 /** A process that ends within this time did not start properly, unless it ended well. */
 const SETTLE_MS = 1_000
 
 /** Starts a process in a session of its own, without input and output. Rejects if it fails at once. */
-export function startDetachedProcess({ argv: [file = '', ...args], cwd, env }: DetachedSpec, clock: Clock) {
+export function startDetachedProcess(
+  { argv: [file = '', ...args], cwd, env }: Pick<ProcessSpec, 'argv' | 'cwd' | 'env'>,
+  clock: Clock,
+) {
   return new Promise<DetachedProcess>((resolve, reject) => {
     const where = cwd === undefined ? {} : { cwd }
     const child = spawn(file, args, { ...where, env: { ...env }, detached: true, stdio: 'ignore' })
@@ -35,12 +33,8 @@ export function startDetachedProcess({ argv: [file = '', ...args], cwd, env }: D
       isOver = true
       callOff()
       if (code === 0) return started()
-      reject(
-        handlerError(
-          'process.exit',
-          `${file} ended with ${code === null ? `signal ${signal}` : `exit code ${code}`}`,
-        ),
-      )
+      const how = code === null ? `signal ${signal}` : `exit code ${code}`
+      reject(handlerError('process.exit', `${file} ended with ${how}`))
     })
     child.unref()
   })

@@ -9,18 +9,16 @@ export interface ProcessSpec {
   readonly maxOutputBytes?: number
 }
 
-export interface ProcessResult {
-  /** Undefined if a signal ended the process. */
+/** How a process ended: by itself, or by a signal. */
+export interface ProcessExit {
   readonly exitCode: number | undefined
-  readonly signal: string | undefined
+  readonly signal: NodeJS.Signals | undefined
+}
+
+export interface ProcessResult extends Omit<ChildEnd, 'stdout' | 'stderr' | 'refused'> {
   readonly stdout: string
   readonly stderr: string
-  /** The raw size, before invalid UTF-8 was replaced. */
-  readonly stdoutBytes: number
-  readonly stderrBytes: number
   readonly durationMs: number
-  /** The child was killed for writing too much; only the start of its output is kept. */
-  readonly truncated: boolean
 }
 
 /** The argv of a shell command. An absolute path, so that PATH cannot select another `sh`. */
@@ -29,22 +27,18 @@ export function shellArgv(command: string): readonly string[] {
 }
 
 /** A spec with all defaults filled in. */
-export interface StartOrder {
-  readonly argv: readonly string[]
-  readonly cwd: string
-  readonly env: Readonly<Record<string, string>>
+export interface StartOrder extends Required<ProcessSpec> {
   readonly stdin: Buffer
-  readonly maxOutputBytes: number
 }
 
 /** How a child ended, with its raw output. */
-export interface ChildEnd {
-  readonly exitCode: number | undefined
-  readonly signal: string | undefined
+export interface ChildEnd extends ProcessExit {
   readonly stdout: Buffer
   readonly stderr: Buffer
+  /** The raw size, before invalid UTF-8 was replaced. */
   readonly stdoutBytes: number
   readonly stderrBytes: number
+  /** The child was killed for writing too much; only the start of its output is kept. */
   readonly truncated: boolean
   /** Why the child could not be started. */
   readonly refused?: string

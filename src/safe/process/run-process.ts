@@ -50,7 +50,11 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
       signal.addEventListener('abort', stop, { once: true })
       try {
         const end = await child.ended
-        if (end.refused !== undefined) throw startError(spec, end.refused)
+        if (end.refused !== undefined)
+          throw handlerError(
+            'process.start',
+            `${nameOf(spec)} could not be started: ${end.refused.slice(0, 200)}`,
+          )
         if (signal.aborted) throw abortError(signal, `${nameOf(spec)} was stopped after ${elapsed()} ms`)
         return resultOf(end, elapsed())
       } finally {
@@ -88,10 +92,6 @@ function resultOf(end: ChildEnd, durationMs: number): ProcessResult {
 
 function abortError(signal: AbortSignal, text: string): HookError {
   return signal.reason instanceof HookError ? signal.reason : handlerError('process.timeout', text)
-}
-
-function startError(spec: ProcessSpec, text: string): HookError {
-  return handlerError('process.start', `${nameOf(spec)} could not be started: ${text.slice(0, 200)}`)
 }
 
 /** Only the program: its arguments may contain data of the agent. */

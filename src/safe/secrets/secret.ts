@@ -32,11 +32,6 @@ export interface Secrets {
   used(): Readonly<Record<string, number>>
 }
 
-interface SecretsOptions {
-  readonly log?: Log
-  readonly used?: Readonly<Record<string, number>>
-}
-
 const ALGORITHM = 'aes-256-gcm'
 const PREFIX = 'aes-gcm:'
 const NONCE = 12
@@ -55,8 +50,16 @@ export function secretName(text: string): string | undefined {
   return /^secret:([\w.-]{1,64})$/.exec(text)?.[1]
 }
 
+/** Whether a value of a config is not the plain one: it is encrypted, or names a stored secret. */
+export function isSealed(value: string): boolean {
+  return isEncrypted(value) || secretName(value) !== undefined
+}
+
 /** Throws `secret.key` if a key is invalid. Without a keyring, `encrypt` and `decrypt` throw `secret.no_key`. */
-export function createSecrets(keyring: Keyring | undefined, options: SecretsOptions = {}): Secrets {
+export function createSecrets(
+  keyring: Keyring | undefined,
+  options: { readonly log?: Log; readonly used?: Readonly<Record<string, number>> } = {},
+): Secrets {
   const keys = readKeyring(keyring)
   const used = new Map(Object.entries(options.used ?? {}))
   const current = keyring?.current.id ?? ''

@@ -8,9 +8,7 @@ import { callsPrograms } from './run-code.ts'
 const commandNames = new Set(
   `rm rmdir unlink shred dd mv cp ln chmod chown truncate tee mkfs wipefs cat sed awk perl python python3 node ruby php curl wget nc
   ssh scp rsync git docker podman kubectl terraform aws gcloud az npm npx psql mysql sudo doas su env nohup timeout nice xargs find busybox
-  crontab systemctl shutdown reboot kill pkill tar`
-    .split(/\s+/)
-    .filter((name) => name !== ''),
+  crontab systemctl shutdown reboot kill pkill tar`.split(/\s+/),
 )
 
 const MAX_TEXT = 65_536

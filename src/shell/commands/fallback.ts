@@ -130,10 +130,7 @@ function markInput({ program, frame, at }: Invocation): void {
 }
 
 /** The option that an argument belongs to, and its value: `--name=value`, `--name value`, or `key=value`. */
-function optionAndValue(
-  before: WordField | undefined,
-  arg: WordField,
-): { readonly option: string | undefined; readonly value: WordField; readonly isSetting: boolean } {
+function optionAndValue(before: WordField | undefined, arg: WordField) {
   const previous = knownWord(before) ?? ''
   const option = /^--?[\w-]+$/.test(previous) ? previous.replace(/^-+/, '') : undefined
   const [start = '', hyphens, name] = /^(--?)?([\w.:-]+)=/.exec(describeField(arg)) ?? []

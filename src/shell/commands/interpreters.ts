@@ -5,6 +5,7 @@ import { type Invocation, type ShellFrame, viaStep, withOwnTraps } from '../eval
 import {
   assignVariable,
   eitherWay,
+  joinOutcomes,
   type ShellOutcome,
   type ShellState,
   withFilesOf,
@@ -17,6 +18,7 @@ import {
   fieldText,
   knownText,
   positionalTexts,
+  substitutedFile,
   type WordField,
 } from '../expand/shell-text.ts'
 import { type ProgramCall, stated } from './program-call.ts'
@@ -61,44 +63,26 @@ export function runOtherLanguage(call: ProgramCall): ShellOutcome | undefined {
   } else if (!texts.some((text) => dataOptions.test(text))) {
     const readsInput = operand === undefined || texts.includes('-')
     const content = operand && state.files.get(certainPath(operand, state.cwd) ?? '')
-    const [only] = operand ?? []
-    const isSubstituted =
-      only !== undefined && typeof only.value !== 'string' && only.value.file !== undefined
+    const isSubstituted = operand && substitutedFile(operand) !== undefined
     if ((readsInput && frame.stdin !== undefined) || content || isSubstituted) {
       record.addOpaque('inline-code', `${program} runs code in ${language} that the line contains`, at)
       runCommandsIn(describeText(content ?? frame.stdin ?? EMPTY_TEXT), state, viaStep(frame, program))
     } else if (operand) recordFile(state, frame)('reads', { field: operand, by: program, at })
   }
   const address = texts.find((text) => !text.startsWith('-') && !/^(run|test|install|add|x)$/.test(text))
-  if (/^https?:/.test(address ?? '')) {
-    record.addOpaque('code', `${program} runs code from the network`, at)
-  }
-  const isFilter = (letters: RegExp) =>
-    /^(?:perl|ruby)$/.test(language) && texts.some((text) => letters.test(text))
-  if (isFilter(/^-[a-zA-Z0-9]*[np]/))
-    for (const field of filesAfterCode(args, isCode))
-      recordFile(state, frame)('reads', { field, by: program, at })
-  if (isFilter(/^-[a-zA-Z0-9]*i/)) {
-    const file = recordFile(state, frame)
-    for (const field of filesAfterCode(args, isCode)) file('writes', { field, by: program, at })
-  }
+  if (/^https?:/.test(address ?? '')) record.addOpaque('code', `${program} runs code from the network`, at)
+  const filters = { reads: /^-[a-zA-Z0-9]*[np]/, writes: /^-[a-zA-Z0-9]*i/ }
+  for (const kind of ['reads', 'writes'] as const)
+    if (/^(?:perl|ruby)$/.test(language) && texts.some((text) => filters[kind].test(text)))
+      for (const field of filesAfterCode(args, isCode))
+        recordFile(state, frame)(kind, { field, by: program, at })
   return eitherWay(state, [{ source: `$(${program})` }])
-}
-
-interface ShellArguments {
-  readonly code?: WordField
-  readonly script?: WordField
-  /** Files that the shell runs before anything else. */
-  readonly startFiles: readonly WordField[]
-  readonly positional: readonly WordField[]
-  /** `$0`, if an argument gives it. */
-  readonly name?: WordField
 }
 
 const optionsWithValue = new Set(['-o', '+o', '-O', '+O'])
 
-/** Reads the arguments of a shell: `-c code name args…`, `script args…`, or neither. */
-function readShellArguments(args: readonly WordField[]): ShellArguments {
+/** Reads the arguments of a shell: `-c code name args…`, `script args…`, or neither. It runs its start files before anything else. */
+function readShellArguments(args: readonly WordField[]) {
   const startFiles: WordField[] = []
   let hasCode = false
   let readsInput = false
@@ -118,12 +102,16 @@ function readShellArguments(args: readonly WordField[]): ShellArguments {
   const first = describeField(args[index] ?? [])
   const rest = args.slice(first === '-' || first === '--' ? index + 1 : index)
   const [operand, ...positional] = rest
-  if (hasCode && operand) {
-    const [name, ...others] = positional
-    return { code: operand, startFiles, positional: others, ...(name ? { name } : {}) }
+  const code = hasCode ? operand : undefined
+  const script = code || readsInput ? undefined : operand
+  const [name] = code ? positional : []
+  return {
+    startFiles,
+    code,
+    script,
+    name,
+    positional: code ? positional.slice(1) : script ? positional : rest,
   }
-  if (readsInput || !operand) return { startFiles, positional: rest }
-  return { script: operand, startFiles, positional }
 }
 
 /** The grammars in which a shell may read code: `sh` is dash on some systems and bash on others. */
@@ -179,9 +167,7 @@ function writtenStartFiles({ files }: ShellState): readonly WordField[] {
 /** A child changes nothing of the shell that starts it, but for files. */
 function afterChild(state: ShellState, outcomes: readonly ShellOutcome[]): ShellOutcome {
   const after = outcomes.reduce((current, outcome) => withFilesOf(current, outcome), state)
-  const [first, ...others] = outcomes.map(({ stdout }) => stdout)
-  const isSame = others.every((text) => JSON.stringify(text) === JSON.stringify(first))
-  return eitherWay(after, isSame && first ? first : [{ source: '$(sh)' }])
+  return eitherWay(after, joinOutcomes(outcomes, '$(sh)').stdout)
 }
 
 /** Runs a script on disk in a state, and records that it is read. */
@@ -192,9 +178,7 @@ export function runScriptFile(
   by = 'sh',
 ): ShellOutcome {
   const at = frame.at ?? 0
-  const [only] = file
-  const isSubstituted = only !== undefined && typeof only.value !== 'string' && only.value.file !== undefined
-  if (!isSubstituted) recordFile(state, frame)('reads', { field: file, by, at })
+  if (substitutedFile(file) === undefined) recordFile(state, frame)('reads', { field: file, by, at })
   const content =
     knownText(fieldText(file)) === '/dev/stdin' ? frame.stdin : scriptContent(file, state, frame)
   if (content !== undefined) return frame.run.runCode(content, state, { ...frame, depth: frame.depth + 1 })

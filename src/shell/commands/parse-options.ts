@@ -141,16 +141,12 @@ export function sliceField(field: WordField, start: number): WordField {
   })
 }
 
-/** The value of an option that is given once or several times. */
+/** The value of an option that is given once or several times. Its name may have the hyphens of a record: `-o`, `--output`. */
 export function optionValues(options: readonly ParsedOption[], ...names: readonly string[]): WordField[] {
-  return options.flatMap(({ name, value }) => (value && names.includes(name) ? [value] : []))
+  return options.flatMap((option) => (option.value && hasOption([option], ...names) ? [option.value] : []))
 }
 
 export function hasOption(options: readonly ParsedOption[], ...names: readonly string[]): boolean {
-  return options.some(({ name }) => names.includes(name))
-}
-
-/** Options as records name them: `-o`, `--output`. */
-export function namesOf(options: readonly string[]): readonly string[] {
-  return options.map((option) => option.replace(/^-+/, ''))
+  const bare = names.map((name) => name.replace(/^-+/, ''))
+  return options.some(({ name }) => bare.includes(name))
 }

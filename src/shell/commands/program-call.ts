@@ -24,6 +24,8 @@ export interface FileCall {
   readonly invocation: ProgramCall
   readonly parsed: ParsedOptions
   readonly add: (kind: FileEffectKind, field: WordField, below?: string) => void
+  /** Adds a file with everything below it. */
+  readonly addTree: (kind: FileEffectKind, field: WordField) => void
 }
 
 /** What the deepest level that states an aspect says, and that level. */

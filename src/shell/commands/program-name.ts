@@ -1,9 +1,7 @@
 /** Programs that macOS installs with a `g` in front, because it has others of the same name. */
 const gnuPrograms = new Set(
   `rm rmdir mv cp ln cat ls chmod chown chgrp dd tee shred truncate unlink install mkdir mktemp touch env timeout nice nohup stdbuf
-  sort split head tail cut tr date sed tar xargs find grep egrep fgrep awk make`
-    .split(/\s+/)
-    .filter((name) => name !== ''),
+  sort split head tail cut tr date sed tar xargs find grep egrep fgrep awk make`.split(/\s+/),
 )
 
 /** The name under which the tables have a program: `grm`, `rm.exe` and `zf_rm` of zsh are `rm`. */

@@ -1,6 +1,6 @@
 import { absolutePath, recordFile } from '../evaluate/resolve-path.ts'
 import { describeField, fieldCertainty, fieldText, type WordField } from '../expand/shell-text.ts'
-import { hasOption, namesOf, optionValues, type ParsedOptions, sliceField } from './parse-options.ts'
+import { hasOption, optionValues, type ParsedOptions, sliceField } from './parse-options.ts'
 import { type FileCall, type ProgramCall, stated } from './program-call.ts'
 import { runCodeOf } from './run-code.ts'
 
@@ -18,8 +18,12 @@ export function recordFiles(call: ProgramCall): void {
     if (isWrapper && /^[|!]/.test(describeField(field))) runCodeOf(call, fieldText(sliceField(field, 1)))
     else record(kind, { field, by: program, at, below })
   }
+  const addTree: FileCall['addTree'] = (kind, field) => {
+    add(kind, field)
+    add(kind, field, '/**')
+  }
   const files = stated(call, 'files')
-  files?.value({ invocation: { ...call, state: inFolder }, parsed: files.level.parsed, add })
+  files?.value({ invocation: { ...call, state: inFolder }, parsed: files.level.parsed, add, addTree })
   for (const kind of ['reads', 'writes', 'deletes'] as const) {
     const words = stated(call, kind)
     if (words === undefined || words.value === 'none') continue
@@ -35,7 +39,7 @@ export function folderOf(call: ProgramCall): string | undefined {
   const { cwd } = call.state
   const folder = stated(call, 'folder')
   if (folder === undefined) return cwd
-  return optionValues(folder.level.parsed.options, ...namesOf([folder.value])).reduce<string | undefined>(
+  return optionValues(folder.level.parsed.options, folder.value).reduce<string | undefined>(
     (current, field) =>
       fieldCertainty(field) === 'exact' ? absolutePath(describeField(field), current) : undefined,
     cwd,
@@ -63,6 +67,6 @@ function filesAt(
       // A pattern or filter of grep may come as an option, and then every operand is a file.
       return kind === 'reads' && hasOption(options, 'e', 'f') ? operands : operands.slice(1)
     default:
-      return optionValues(options, ...namesOf([place]))
+      return optionValues(options, place)
   }
 }

@@ -1,7 +1,7 @@
 import type { Invocation } from '../evaluate/shell-run.ts'
 import { describeField, fieldCertainty, type WordField } from '../expand/shell-text.ts'
 import type { Hosts } from '../programs/program.ts'
-import { namesOf, optionValues, type ParsedOptions, sliceField } from './parse-options.ts'
+import { optionValues, type ParsedOptions, sliceField } from './parse-options.ts'
 import { type ProgramCall, stated } from './program-call.ts'
 
 /** Records the hosts that a program contacts. */
@@ -17,7 +17,7 @@ function recordNamedHosts(
   { operands: kind, options: named = ['--url'], always, on, modules }: Hosts,
   { options, operands }: ParsedOptions,
 ): void {
-  for (const field of optionValues(options, ...namesOf(named))) addUrl(call, field)
+  for (const field of optionValues(options, ...named)) addUrl(call, field)
   if (kind !== 'url') for (const arg of call.args) addAddress(call, arg)
   const word = operands[0] ? describeField(operands[0]) : ''
   if (always !== undefined && (on === undefined || on.test(word))) addHost(call, always, 'exact')

@@ -15,7 +15,7 @@ import {
 } from '../expand/shell-text.ts'
 import { runFallback } from './fallback.ts'
 import { runOtherLanguage, runShell, runsInlineCode } from './interpreters.ts'
-import { namesOf, optionValues, parseOptions } from './parse-options.ts'
+import { optionValues, parseOptions } from './parse-options.ts'
 import { type ProgramCall, stated } from './program-call.ts'
 import { isShell } from './program-name.ts'
 import { recordFiles } from './record-files.ts'
@@ -94,7 +94,7 @@ function splitArguments(call: ProgramCall): Pick<ShellCommand, 'flags' | 'operan
 function runOptionCode(call: ProgramCall): void {
   const code = stated(call, 'code')
   if (code === undefined) return
-  for (const field of optionValues(code.level.parsed.options, ...namesOf(code.value)))
+  for (const field of optionValues(code.level.parsed.options, ...code.value))
     if (describeField(field) !== '') runCodeOf(call, fieldText(field), code.level.name)
 }
 

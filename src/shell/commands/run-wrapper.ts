@@ -15,7 +15,6 @@ import type { Wrapper } from '../programs/program.ts'
 import { findRecord } from '../programs/programs.ts'
 import {
   hasOption,
-  namesOf,
   optionValues,
   type ParsedOption,
   type ParsedOptions,
@@ -29,7 +28,7 @@ import { childState, joinWords } from './run-code.ts'
 /** A wrapper with its options and the words of its command. */
 interface WrapperCall {
   readonly row: Wrapper
-  /** The names of its options whose value is shell code. */
+  /** Its options whose value is shell code. */
   readonly code: readonly string[]
   readonly options: readonly ParsedOption[]
   readonly words: readonly WordField[]
@@ -48,11 +47,11 @@ export function runWrapper(call: ProgramCall): ShellOutcome | undefined {
   const { state } = call
   const { runCode } = call.frame.run
   const unknownOutput = eitherWay(state, [{ source: `$(${name})` }])
-  if (hasOption(options, ...namesOf(row.inert ?? []))) return unknownOutput
+  if (hasOption(options, ...(row.inert ?? []))) return unknownOutput
   markOptions(call, row, level)
   const frame = wrapperFrame(call, row, level)
   const inside = enterWrapper(call, { row, options, operands }, frame)
-  const code = namesOf(level.record.code ?? [])
+  const { code = [] } = level.record
   for (const text of optionValues(options, ...code))
     runCode(fieldText(text), childState(inside.state), viaStep(frame, 'sh -c'))
   const split = name === 'env' ? optionValues(options, 'S') : []
@@ -95,7 +94,7 @@ function markOptions(
   for (const option of parsed.options)
     if (option.value === undefined && !spec.names.has(option.name) && !/^\d+$/.test(option.name))
       record.addOpaque('option', `${name} has an option ${option.name} that the analyser does not know`, at)
-  if (hasOption(parsed.options, ...namesOf(loads)))
+  if (hasOption(parsed.options, ...loads))
     record.addOpaque('code', `${name} loads code that is not known`, at)
 }
 
@@ -115,7 +114,7 @@ function commandWords(
   words: readonly WordField[],
 ): readonly WordField[] {
   if (other !== undefined) return [exactField(other), ...words]
-  const [named] = program === undefined ? [] : optionValues(options, ...namesOf([program]))
+  const [named] = program === undefined ? [] : optionValues(options, program)
   if (named) return [named, ...words]
   if (!environment) return words
   const [first = [], ...args] = words
@@ -184,13 +183,13 @@ function runInner(
   frame: ShellFrame,
 ): ShellOutcome | undefined {
   const given = words.length === 0 && row.fallback !== undefined ? [exactField(row.fallback)] : words
-  const joins = row.joins ?? (hasOption(options, ...namesOf(row.joinOptions ?? [])) ? 'joined' : undefined)
+  const joins = row.joins ?? (hasOption(options, ...(row.joinOptions ?? [])) ? 'joined' : undefined)
   // Without a command the shell that it starts reads its input.
   if (given.length === 0 && joins === 'joined' && frame.stdin !== undefined)
     return frame.run.runCode(frame.stdin, childState(state), { ...frame, at: frame.at ?? 0 })
   if (given.length === 0) return undefined
   // `flock file -c code`: the option follows the operand.
-  if (code.includes('c') && given[1] && /^(-c|--command)$/.test(describeField(given[0] ?? [])))
+  if (code.includes('-c') && given[1] && /^(-c|--command)$/.test(describeField(given[0] ?? [])))
     return frame.run.runCode(fieldText(given[1]), childState(state), frame)
   const child = childState(state)
   if (joins === 'joined') {

@@ -14,25 +14,17 @@ import { fileText } from './script-content.ts'
 import type { ShellFrame } from './shell-run.ts'
 import { forkState, joinStates, type ShellOutcome, type ShellState, writeFileContent } from './shell-state.ts'
 
-interface Redirected {
-  /** The frame in which the command runs. */
-  readonly frame: ShellFrame
-  /** Sends the output of the command to where the redirections say. */
-  readonly finish: (outcome: ShellOutcome) => ShellOutcome
-}
-
 interface OutputFile {
   readonly path: string | undefined
   /** What the file has before: something only if the redirection appends. */
   readonly before: ShellText
 }
 
-/** Records the files of redirections, and where input comes from and output goes to. */
-export function applyRedirects(
-  redirects: readonly Redirect[],
-  state: ShellState,
-  frame: ShellFrame,
-): Redirected {
+/**
+ * Records the files of redirections, and where input comes from and output goes to. Returns the frame in which the command runs, and
+ * what sends its output to where the redirections say.
+ */
+export function applyRedirects(redirects: readonly Redirect[], state: ShellState, frame: ShellFrame) {
   let inside = frame
   let canFail = false
   const before = forkState(state)
@@ -56,7 +48,7 @@ export function applyRedirects(
     }
     if (frame.dialect === 'zsh') recordEach(redirect, state, frame)
     const { files } = state
-    const path = recordRedirect(redirect, target, { state, frame })
+    const path = recordRedirect(redirect, target, state, frame)
     canFail ||= path === undefined || !/^\/dev\/(?:null|stdin|stdout|stderr|tty)$/.test(path)
     if (operator === '<&' && number === '0') inside = { ...inside, stdin: unknownText('<&') }
     if (operator === '<' && number === '0') inside = withInput(inside, fileContent(target, path, state))
@@ -68,7 +60,7 @@ export function applyRedirects(
   }
   return {
     frame: inside,
-    finish(ended) {
+    finish(ended: ShellOutcome): ShellOutcome {
       const outcome = canFail ? orNotRun(ended, before) : ended
       if (output === undefined) return outcome
       const redirected = redirectOutput(outcome, output)
@@ -92,11 +84,6 @@ function withInput(frame: ShellFrame, stdin: ShellText): ShellFrame {
   return { ...frame, stdin: isRead ? [...(frame.stdin ?? []), ...stdin] : stdin, hasOwnInput: true }
 }
 
-interface RedirectPlace {
-  readonly state: ShellState
-  readonly frame: ShellFrame
-}
-
 function readHere({ operator, target, body }: Redirect, state: ShellState, frame: ShellFrame): ShellText {
   const scope = expansionScope(state, frame)
   if (operator === '<<<') return [...expandWithoutSplitting(target, scope), '\n']
@@ -118,7 +105,8 @@ function recordEach({ operator, target, at }: Redirect, state: ShellState, frame
 function recordRedirect(
   { operator, at: offset, target: word }: Redirect,
   target: ShellText,
-  { state, frame }: RedirectPlace,
+  state: ShellState,
+  frame: ShellFrame,
 ) {
   const at = frame.at ?? offset
   const isPattern = word.parts.some((part) => part.kind === 'text' && !part.quoted && /[*?[]/.test(part.text))

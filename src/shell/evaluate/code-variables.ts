@@ -1,18 +1,10 @@
-import { exactField, knownText, type ShellText } from '../expand/shell-text.ts'
+import { exactField, isList, knownText, type ShellText } from '../expand/shell-text.ts'
 import { type ShellFrame, viaStep } from './shell-run.ts'
-import { forkState, isListValue, type ShellState } from './shell-state.ts'
+import { forkState, type ShellState } from './shell-state.ts'
 
 /** Variables that make programs load code from a file which the analyser does not read. */
-const loadingVariables: ReadonlySet<string> = new Set([
-  'DYLD_INSERT_LIBRARIES',
-  'GIT_EXEC_PATH',
-  'LD_AUDIT',
-  'LD_PRELOAD',
-  'PERL5DB',
-  'PERL5OPT',
-  'PYTHONSTARTUP',
-  'RUBYOPT',
-])
+const loadingVariables =
+  /^(?:DYLD_INSERT_LIBRARIES|GIT_EXEC_PATH|LD_AUDIT|LD_PRELOAD|PERL5DB|PERL5OPT|PYTHONSTARTUP|RUBYOPT)$/
 
 /** Options in variables with which a program loads code. */
 const loadingOptions: Readonly<Record<string, RegExp>> = {
@@ -27,7 +19,7 @@ const loadingOptions: Readonly<Record<string, RegExp>> = {
 }
 
 /** Variables that a shell expands before it prints them. */
-const promptVariables: ReadonlySet<string> = new Set(['PS0', 'PS1', 'PS2', 'PS4', 'PROMPT', 'RPROMPT'])
+const promptVariables = /^(?:PS[0124]|R?PROMPT)$/
 
 /** Variables whose value some program runs as a command. */
 const codeVariables =
@@ -36,13 +28,13 @@ const codeVariables =
 /** Runs what programs run because of a variable: `PAGER`, `GIT_SSH_COMMAND`, `BASH_ENV`. */
 export function runCodeVariable(name: string, state: ShellState, frame: ShellFrame): void {
   const value = state.variables.get(name)
-  if (value === undefined || isListValue(value) || value.length === 0) return
+  if (value === undefined || isList(value) || value.length === 0) return
   const { run, at = 0 } = frame
   const inside = viaStep(frame, name)
   const text = knownText(value)
   if (name === 'PATH' && typeof value[0] === 'object' && value.length === 1 && value[0].source !== '$PATH')
     run.record.addOpaque('program', 'the folders of programs are not known, because PATH is not', at)
-  if (loadingVariables.has(name)) run.record.addOpaque('code', `${name} loads code that is not known`, at)
+  if (loadingVariables.test(name)) run.record.addOpaque('code', `${name} loads code that is not known`, at)
   const options = Object.hasOwn(loadingOptions, name) ? loadingOptions[name] : undefined
   if (options?.test(text ?? ''))
     run.record.addOpaque('code', `${name} has options that load code which is not known`, at)
@@ -53,7 +45,7 @@ export function runCodeVariable(name: string, state: ShellState, frame: ShellFra
       inside,
     )
   if (codeVariables.test(name) && !isWordOnly(text)) run.runCode(value, forkState(state), inside)
-  if (promptVariables.has(name) && /\$\(|`/.test(text ?? ''))
+  if (promptVariables.test(name) && /\$\(|`/.test(text ?? ''))
     run.runCode([': "', ...value, '"'], forkState(state), inside)
   if (/^BASH_FUNC_.*(?:%%|\(\))$/.test(name)) runExportedFunction(value, state, inside)
   if (/^GIT_CONFIG_VALUE_\d+$/.test(name)) runGitVariable(name, value, { state, frame: inside })
@@ -81,27 +73,17 @@ function runGitVariable(
   { state, frame }: { readonly state: ShellState; readonly frame: ShellFrame },
 ): void {
   const key = state.variables.get(name.replace('VALUE', 'KEY'))
-  const setting = key === undefined || isListValue(key) ? undefined : knownText(key)
+  const setting = key === undefined || isList(key) ? undefined : knownText(key)
   const [first, ...rest] = value
   const isShellCode = typeof first === 'string' && first.startsWith('!')
   const code = isShellCode ? [first.slice(1), ...rest] : value
-  if (setting === undefined || isShellCode || runsSetting(setting))
+  if (setting === undefined || isShellCode || commandSettings.test(setting))
     frame.run.runCode(code, forkState(state), frame)
 }
 
 /** Settings whose value git runs as a command. */
-const commandSettings =
+export const commandSettings =
   /^(core\.(pager|editor|sshcommand|fsmonitor|gitproxy|askpass|alternaterefscommand)|sequence\.editor|pager\..+|diff\.external|diff\..+\.(command|textconv)|merge\..+\.driver|filter\..+\.(clean|smudge|process)|gpg\.(.+\.)?program|(difftool|mergetool|browser|man)\..+\.(cmd|path)|sendemail\.(sendmailcmd|smtpserver|tocmd|cccmd)|credential\.(.+\.)?helper|uploadpack\.packobjectshook|interactive\.difffilter|web\.browser|ssh\.variant|remote\..+\.(uploadpack|receivepack|vcs)|trailer\..+\.(cmd|command)|tar\..+\.command|hook\..+\.command)$/i
 
 /** Settings that name a folder with scripts which git runs. */
-const folderSettings = /^(core\.hookspath|init\.templatedir)$/i
-
-/** Whether git runs the value of a setting. */
-export function runsSetting(key: string): boolean {
-  return commandSettings.test(key)
-}
-
-/** Whether git runs the scripts in the folder that a setting names. */
-export function namesScriptFolder(key: string): boolean {
-  return folderSettings.test(key)
-}
+export const folderSettings = /^(core\.hookspath|init\.templatedir)$/i

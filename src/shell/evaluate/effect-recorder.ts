@@ -12,25 +12,15 @@ export class ShellBudgetExceeded extends Error {}
 
 export type FileEffectKind = 'writes' | 'reads' | 'deletes'
 
-/** Collects effects, each once. */
-export interface EffectRecorder {
-  readonly addCommand: (command: ShellCommand) => void
-  readonly addFile: (kind: FileEffectKind, effect: FileEffect) => void
-  readonly addHost: (effect: HostEffect) => void
-  readonly addOpaque: (reason: OpaqueReason, detail: string, at: number) => void
-  /** Counts a step of the analysis. Throws if there were too many. */
-  readonly countStep: () => void
-  /** Counts the characters of code that the line runs. Throws if there were too many. */
-  readonly countCode: (length: number) => void
-  readonly effects: () => ShellEffects
-}
+export type EffectRecorder = ReturnType<typeof createEffectRecorder>
 
 const MAX_STEPS = 4_000
 const MAX_CODE = 150_000
 const MAX_COMMANDS = 1_000
 const MAX_MARKS = 100
 
-export function createEffectRecorder(): EffectRecorder {
+/** Collects effects, each once. */
+export function createEffectRecorder() {
   const commands: ShellCommand[] = []
   const files: Record<FileEffectKind, FileEffect[]> = { writes: [], reads: [], deletes: [] }
   const hosts: HostEffect[] = []
@@ -43,31 +33,33 @@ export function createEffectRecorder(): EffectRecorder {
     if (++steps > MAX_STEPS) throw new ShellBudgetExceeded(`the line needs more than ${MAX_STEPS} steps`)
   }
   return {
-    addCommand(command) {
+    addCommand(command: ShellCommand): void {
       if (!isNew(commandKey(command))) return
       if (commands.length >= MAX_COMMANDS)
         throw new ShellBudgetExceeded(`the line runs more than ${MAX_COMMANDS} commands`)
       commands.push(command)
     },
-    addFile(kind, effect) {
+    addFile(kind: FileEffectKind, effect: FileEffect): void {
       countStep()
       if (isNew(`${kind} ${effect.at} ${effect.by} ${effect.certainty} ${effect.path}`))
         files[kind].push(effect)
     },
-    addHost(effect) {
+    addHost(effect: HostEffect): void {
       if (isNew(`host ${effect.at} ${effect.by} ${effect.host}`)) hosts.push(effect)
     },
-    addOpaque(reason, detail, at) {
+    addOpaque(reason: OpaqueReason, detail: string, at: number): void {
       if (opaque.length < MAX_MARKS && isNew(`opaque ${reason} ${at} ${detail}`))
         opaque.push({ reason, detail, at })
     },
+    /** Counts a step of the analysis. Throws if there were too many. */
     countStep,
-    countCode(length) {
+    /** Counts the characters of code that the line runs. Throws if there were too many. */
+    countCode(length: number): void {
       code += length
       if (code > MAX_CODE)
         throw new ShellBudgetExceeded(`the line runs more than ${MAX_CODE} characters of code`)
     },
-    effects: () => ({ commands, ...files, hosts, opaque }),
+    effects: (): ShellEffects => ({ commands, ...files, hosts, opaque }),
   }
 }
 

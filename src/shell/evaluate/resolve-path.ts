@@ -30,21 +30,13 @@ export function certainPath(field: WordField, cwd: string | undefined): string |
 /** They change a file but not its content. */
 const attributePrograms = new Set(['chmod', 'chown', 'chgrp', 'chattr', 'setfacl', 'touch'])
 
-interface FileTarget {
-  readonly field: WordField
-  readonly by: string
-  readonly at: number
-  /** Appended to the path: `/**` for everything below. */
-  readonly below?: string
-}
-
-/** Records that a file is read, written or deleted. */
-export function recordFile(
-  state: ShellState,
-  frame: ShellFrame,
-): (kind: FileEffectKind, target: FileTarget) => void {
+/** Records that a file is read, written or deleted. `below` is appended to the path: `/**` for everything below. */
+export function recordFile(state: ShellState, frame: ShellFrame) {
   const { run } = frame
-  return (kind, { field, by, at, below = '' }) => {
+  return (
+    kind: FileEffectKind,
+    { field, by, at, below = '' }: { field: WordField; by: string; at: number; below?: string },
+  ): void => {
     const written = describePath(field)
     if (written === '' || (written === '-' && kind === 'reads')) return
     const certainty = fieldCertainty(field)
@@ -53,7 +45,7 @@ export function recordFile(
     // Files of other machines and containers are not files of this session.
     if (frame.remote !== undefined && path === undefined) return
     if (path !== undefined && devices.test(path)) return
-    const effect = describeEffect({ path, written, below, certainty }, run)
+    const effect = describeEffect(path, { written, below, certainty }, run)
     run.record.addFile(kind, { ...effect, by, at })
     if (effect.certainty === 'exact' && kind !== 'deletes') recordHardLinks(kind, { ...effect, by, at }, run)
     if (kind === 'reads') return
@@ -95,15 +87,9 @@ function outsidePath(
   return undefined
 }
 
-interface PathParts {
-  readonly path: string | undefined
-  readonly written: string
-  readonly below: string
-  readonly certainty: Certainty
-}
-
 function describeEffect(
-  { path, written, below, certainty }: PathParts,
+  path: string | undefined,
+  { written, below, certainty }: { written: string; below: string; certainty: Certainty },
   run: ShellRun,
 ): Pick<FileEffect, 'path' | 'certainty' | 'target'> {
   if (path === undefined) return { path: written + below, certainty: 'unknown' }

@@ -22,6 +22,7 @@ import {
   defineFunction,
   eitherWay,
   forkState,
+  joinOutcomes,
   joinStates,
   SESSION_ARGUMENTS,
   type ShellOutcome,
@@ -47,18 +48,7 @@ export function runScript(script: Script, states: readonly ShellState[], given: 
 function runFromAll(node: ShellNode, states: readonly ShellState[], frame: ShellFrame): ShellOutcome {
   const [only] = states
   if (only && states.length === 1) return runNode(node, only, frame)
-  const outcomes = states.map((state) => runNode(node, state, frame))
-  return {
-    ok: joinStates(outcomes.flatMap(({ ok }) => ok)),
-    fail: joinStates(outcomes.flatMap(({ fail }) => fail)),
-    stdout: sameText(outcomes.map(({ stdout }) => stdout)),
-  }
-}
-
-/** The text that all of them print; unknown if they differ. */
-function sameText(texts: readonly ShellText[]): ShellText {
-  const [first = EMPTY_TEXT, ...others] = texts
-  return others.every((text) => JSON.stringify(text) === JSON.stringify(first)) ? first : unknownText('$(…)')
+  return joinOutcomes(states.map((state) => runNode(node, state, frame)))
 }
 
 function runNode(node: ShellNode, state: ShellState, frame: ShellFrame): ShellOutcome {
@@ -181,11 +171,8 @@ function runIf(
       : otherwise.kind === 'script'
         ? frame.run.runScript(otherwise, tested.fail, frame)
         : runFromAll(otherwise, tested.fail, frame)
-  return {
-    ok: joinStates([...yes.ok, ...no.ok]),
-    fail: joinStates([...yes.fail, ...no.fail]),
-    stdout: [...tested.stdout, ...sameText([yes.stdout, no.stdout])],
-  }
+  const outcome = joinOutcomes([yes, no])
+  return { ...outcome, stdout: [...tested.stdout, ...outcome.stdout] }
 }
 
 /** The frame inside of a loop, and the states in which the body leaves or continues it. */
@@ -197,29 +184,29 @@ function enterLoop(frame: ShellFrame): { readonly inside: ShellFrame; readonly l
 /** Runs a body until the state no longer changes: what an iteration changes is unknown in the next. */
 function runLoop(
   state: ShellState,
-  body: (state: ShellState) => readonly ShellState[],
-): readonly ShellState[] {
+  frame: ShellFrame,
+  body: (state: ShellState, inside: ShellFrame) => readonly ShellOutcome[],
+): ShellOutcome {
+  const { inside, left } = enterLoop(frame)
   let current = state
+  let stdout: ShellText = EMPTY_TEXT
   for (let round = 0; round < 6; round++) {
-    const after = body(forkState(current))
+    const outcomes = body(forkState(current), inside)
+    if (outcomes.some((outcome) => outcome.stdout.length > 0)) stdout = unknownText('$(…)')
+    const after = [...outcomes.flatMap(({ ok, fail }) => [...ok, ...fail]), ...left]
     const next = after.reduce((a, b) => widenState(a, b), current)
     if (next === current) break
     current = next
   }
-  return joinStates([state, current])
+  const ended = joinStates([state, current])
+  return { ok: ended, fail: ended, stdout }
 }
 
 function runWhile({ condition, body }: NodeOf<'while'>, state: ShellState, frame: ShellFrame): ShellOutcome {
-  const { inside, left } = enterLoop(frame)
-  let stdout: ShellText = EMPTY_TEXT
-  const after = runLoop(state, (current) => {
+  return runLoop(state, frame, (current, inside) => {
     const tested = frame.run.runScript(condition, [current], inside)
-    const before = joinStates([...tested.ok, ...tested.fail])
-    const outcome = frame.run.runScript(body, before, inside)
-    if (tested.stdout.length + outcome.stdout.length > 0) stdout = unknownText('$(…)')
-    return [...before, ...outcome.ok, ...outcome.fail, ...left]
+    return [tested, frame.run.runScript(body, joinStates([...tested.ok, ...tested.fail]), inside)]
   })
-  return { ok: after, fail: after, stdout }
 }
 
 function runArithmeticFor(
@@ -232,19 +219,13 @@ function runArithmeticFor(
   // The head changes its variables with every iteration.
   for (const [name] of (knownText(text) ?? '').matchAll(/[A-Za-z_]\w*/g))
     assignVariable(start, name, unknownText(`$${name}`))
-  const { inside, left } = enterLoop(frame)
-  let stdout: ShellText = EMPTY_TEXT
-  const after = runLoop(start, (current) => {
-    const outcome = frame.run.runScript(body, [current], inside)
-    if (outcome.stdout.length > 0) stdout = unknownText('$(…)')
-    return [...outcome.ok, ...outcome.fail, ...left]
-  })
-  return { ok: after, fail: after, stdout }
+  return runLoop(start, frame, (current, inside) => [frame.run.runScript(body, [current], inside)])
 }
 
 const MAX_ITERATIONS = 64
 
-function runFor({ name, words, body }: NodeOf<'for'>, state: ShellState, frame: ShellFrame): ShellOutcome {
+function runFor(node: NodeOf<'for'>, state: ShellState, frame: ShellFrame): ShellOutcome {
+  const { name, words, body } = node
   const start = forkState(state)
   const scope = expansionScope(start, frame)
   const items: readonly WordField[] = words
@@ -253,7 +234,7 @@ function runFor({ name, words, body }: NodeOf<'for'>, state: ShellState, frame: 
       ? [unknownField('$@')]
       : start.positional.map((text) => text.map((value) => ({ value, quoted: true })))
   if (items.length > MAX_ITERATIONS || items.some((item) => !isFieldKnown(item)))
-    return runForUnknown({ name, body, items }, start, frame)
+    return runForUnknown(node, items, start, frame)
   const { inside, left } = enterLoop(frame)
   let states: readonly ShellState[] = [start]
   const printed: ShellText[] = []
@@ -280,31 +261,21 @@ function loopValue(item: WordField): ShellText {
   return [{ source: pattern, pattern }]
 }
 
-interface UnknownItems {
-  readonly name: string
-  readonly body: Script
-  readonly items: readonly WordField[]
-}
-
 function runForUnknown(
-  { name, body, items }: UnknownItems,
+  { name, body }: NodeOf<'for'>,
+  items: readonly WordField[],
   state: ShellState,
   frame: ShellFrame,
 ): ShellOutcome {
-  const { inside, left } = enterLoop(frame)
-  let stdout: ShellText = EMPTY_TEXT
-  const after = runLoop(state, (current) => {
-    // The known items still run with their value.
-    const known = items.filter(isFieldKnown).slice(0, MAX_ITERATIONS).map(fieldText)
-    return [unknownText(`$${name}`), ...known].flatMap((value) => {
+  // The known items still run with their value.
+  const known = items.filter(isFieldKnown).slice(0, MAX_ITERATIONS).map(fieldText)
+  return runLoop(state, frame, (current, inside) =>
+    [unknownText(`$${name}`), ...known].map((value) => {
       const before = forkState(current)
       assignVariable(before, name, value)
-      const outcome = frame.run.runScript(body, [before], inside)
-      if (outcome.stdout.length > 0) stdout = unknownText('$(…)')
-      return [...outcome.ok, ...outcome.fail, ...left]
-    })
-  })
-  return { ok: after, fail: after, stdout }
+      return frame.run.runScript(body, [before], inside)
+    }),
+  )
 }
 
 function runCase({ subject, clauses }: NodeOf<'case'>, state: ShellState, frame: ShellFrame): ShellOutcome {

@@ -8,12 +8,15 @@ import {
   fieldText,
   hasPattern,
   isFieldKnown,
+  isList,
   knownText,
   positionalTexts,
   type ShellText,
   unknownText,
+  type VariableValue,
   type WordField,
 } from '../expand/shell-text.ts'
+import { declarations } from '../parse/parse-shell.ts'
 import type { Assignment, SimpleCommand, Word } from '../parse/shell-syntax.ts'
 import { applyRedirects } from './apply-redirects.ts'
 import { runCodeVariable } from './code-variables.ts'
@@ -26,12 +29,11 @@ import {
   eitherWay,
   exportVariable,
   forkState,
-  isListValue,
+  joinOutcomes,
   joinStates,
   restoreVariable,
   type ShellOutcome,
   type ShellState,
-  type VariableValue,
 } from './shell-state.ts'
 
 /** Runs a simple command: expansion, redirections, assignments, then the program. */
@@ -59,10 +61,12 @@ export function runSimple(node: SimpleCommand, state: ShellState, frame: ShellFr
   // The words of an alias are expanded before the assignments in front of it.
   const aliased = runAliases(node, { ...state, variables: before }, inside)
   const outcome = frame.run.runWords(fields, state, inside)
-  const all = aliased ? joinOutcomes(outcome, aliased) : outcome
+  const all =
+    aliased.length === 0 ? outcome : { ...joinOutcomes([outcome, ...aliased]), stdout: unknownText('$(…)') }
   const first = describeField(fields[0] ?? [])
   // Assignments before a program last as long as the program; those of a declaration stay.
-  if (node.assignments.length === 0 || keepsAssignments(first, frame)) return redirected.finish(all)
+  const keeps = declarations.has(first) || (frame.dialect === 'sh' && specialBuiltins.has(first))
+  if (node.assignments.length === 0 || keeps) return redirected.finish(all)
   const names = node.assignments.map(({ name }) => name)
   const restored = (states: readonly ShellState[]) =>
     states.map((each) => {
@@ -84,37 +88,10 @@ function hasSubstitution({ value }: Assignment): boolean {
   return words.some(({ parts }) => parts.some(({ kind }) => kind !== 'text'))
 }
 
-const declarations = new Set(['declare', 'typeset', 'local', 'export', 'readonly'])
 /** In POSIX sh, assignments before these stay. */
-const specialBuiltins = new Set([
-  '.',
-  ':',
-  'break',
-  'continue',
-  'eval',
-  'exec',
-  'exit',
-  'export',
-  'readonly',
-  'return',
-  'set',
-  'shift',
-  'times',
-  'trap',
-  'unset',
-])
-
-function keepsAssignments(program: string, { dialect }: ShellFrame): boolean {
-  return declarations.has(program) || (dialect === 'sh' && specialBuiltins.has(program))
-}
-
-function joinOutcomes(a: ShellOutcome, b: ShellOutcome): ShellOutcome {
-  return {
-    ok: joinStates([...a.ok, ...b.ok]),
-    fail: joinStates([...a.fail, ...b.fail]),
-    stdout: unknownText('$(…)'),
-  }
-}
+const specialBuiltins = new Set(
+  '. : break continue eval exec exit export readonly return set shift times trap unset'.split(' '),
+)
 
 function assign(
   { name, append, subscript, value }: Assignment,
@@ -127,13 +104,13 @@ function assign(
     if (subscript)
       assignVariable(state, name, withElement(old, expandWithoutSplitting(subscript, scope), text))
     else if (!append) assignVariable(state, name, text)
-    else if (isListValue(old)) assignVariable(state, name, [...old, text])
+    else if (isList(old)) assignVariable(state, name, [...old, text])
     else assignVariable(state, name, [...(old ?? unknownText(`$${name}`)), ...text])
     return
   }
   const items = value.flatMap((word) => expandWord(word, scope)).map(fieldText)
   const isPlain = !value.some(({ parts: [part] }) => part?.kind === 'text' && /^\[.*\]=/.test(part.text))
-  const kept = append && old !== undefined ? (isListValue(old) ? old : [old]) : []
+  const kept = append && old !== undefined ? (isList(old) ? old : [old]) : []
   assignVariable(state, name, isPlain ? [...kept, ...items] : unknownText(`$${name}`))
 }
 
@@ -152,16 +129,16 @@ function assignAlias({ name, subscript, value }: Assignment, state: ShellState, 
 
 function withElement(old: VariableValue | undefined, index: ShellText, text: ShellText): VariableValue {
   const place = Number(knownText(index) ?? Number.NaN)
-  const list = isListValue(old) ? old : old === undefined ? [] : [old]
+  const list = isList(old) ? old : old === undefined ? [] : [old]
   return Number.isInteger(place) && place >= 0 && place <= list.length
     ? list.toSpliced(place, 1, text)
     : unknownText('$array')
 }
 
 /** An alias is replaced as text. Whether the shell does it depends on its options, so both readings count. */
-function runAliases(node: SimpleCommand, state: ShellState, frame: ShellFrame): ShellOutcome | undefined {
+function runAliases(node: SimpleCommand, state: ShellState, frame: ShellFrame): readonly ShellOutcome[] {
   const [part] = node.words[0]?.parts ?? []
-  if (part?.kind !== 'text' || part.quoted || node.words[0]?.parts.length !== 1) return undefined
+  if (part?.kind !== 'text' || part.quoted || node.words[0]?.parts.length !== 1) return []
   const texts = state.aliases.get(part.text) ?? []
   const name = part.text
   if (texts.some((text) => text.includes('<<')))
@@ -172,19 +149,18 @@ function runAliases(node: SimpleCommand, state: ShellState, frame: ShellFrame): 
     )
   // The shell does not replace an alias again inside of itself; `eval` and scripts are read anew.
   const replaced = frame.replaced?.depth === frame.depth ? frame.replaced.names : []
-  if (replaced.includes(name)) return undefined
+  if (replaced.includes(name)) return []
   const inside = {
     ...viaStep(frame, `alias ${name}`),
     replaced: { names: [...replaced, name], depth: frame.depth + 1 },
   }
-  const outcomes = texts.map((text) =>
+  return texts.map((text) =>
     frame.run.runCode(
       [`${text} ${/\s$/.test(text) ? withNextAlias(node.rest, state) : node.rest}`],
       forkState(state),
       inside,
     ),
   )
-  return outcomes.length === 0 ? undefined : outcomes.reduce(joinOutcomes)
 }
 
 /** After an alias that ends with a blank, the shell replaces the next word too. */
@@ -201,7 +177,7 @@ export function runWords(words: readonly WordField[], state: ShellState, frame: 
   const written = assumedText(head)
   if (!isFieldKnown(head) || hasPattern(head)) {
     record.addOpaque('program', `which program ${describeField(head)} runs is not known`, at)
-    if (written === '') return runWithoutHead(head, args, { state, frame })
+    if (written === '') return runWithoutHead(head, args, state, frame)
     if (hasPattern(head)) return eitherWay(state, unknownText('$(…)'))
   }
   // `npx https://host/package.tgz`
@@ -210,7 +186,7 @@ export function runWords(words: readonly WordField[], state: ShellState, frame: 
   const hidden = findHiddenCharacters(written, words)
   if (hidden !== undefined) record.addOpaque('characters', hidden, at)
   const body = frame.skipsFunctions ? undefined : state.functions.get(written)
-  if (body) return callFunction(written, args, { state, frame })
+  if (body) return callFunction(written, args, state, frame)
   const program = programName(written.slice(written.lastIndexOf('/') + 1))
   return runProgram({ program, written, args, state, frame, at })
 }
@@ -220,16 +196,12 @@ function assumedText(field: WordField): string {
   return field.map(({ value }) => (typeof value === 'string' ? value : (value.assumed ?? ''))).join('')
 }
 
-interface CallPlace {
-  readonly state: ShellState
-  readonly frame: ShellFrame
-}
-
 /** An unknown value may be empty, and then the next word is the program. */
 function runWithoutHead(
   head: WordField,
   args: readonly WordField[],
-  { state, frame }: CallPlace,
+  state: ShellState,
+  frame: ShellFrame,
 ): ShellOutcome {
   const mayVanish = head.every(({ quoted }) => !quoted)
   if (!mayVanish || args.length === 0) return eitherWay(state, unknownText('$(…)'))
@@ -241,7 +213,12 @@ function runWithoutHead(
 
 const MAX_CALLS = 8
 
-function callFunction(name: string, args: readonly WordField[], { state, frame }: CallPlace): ShellOutcome {
+function callFunction(
+  name: string,
+  args: readonly WordField[],
+  state: ShellState,
+  frame: ShellFrame,
+): ShellOutcome {
   if (frame.depth > MAX_CALLS) {
     frame.run.record.addOpaque('budget', `the calls of ${name} are nested too deeply`, frame.at ?? 0)
     return eitherWay(state, unknownText('$(…)'))

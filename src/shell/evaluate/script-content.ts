@@ -1,6 +1,7 @@
 import {
   describeField,
   type ShellText,
+  substitutedFile,
   type WordField,
   withoutTrailingNewlines,
 } from '../expand/shell-text.ts'
@@ -12,9 +13,7 @@ const MAX_SCRIPT_LENGTH = 65_536
 
 /** The file of an argument, also of a process substitution; undefined if it is not certain. */
 function filePath(file: WordField, state: ShellState): string | undefined {
-  const [only] = file
-  const substituted = only !== undefined && typeof only.value !== 'string' ? only.value.file : undefined
-  return substituted ?? certainPath(file, state.cwd)
+  return substitutedFile(file) ?? certainPath(file, state.cwd)
 }
 
 /**

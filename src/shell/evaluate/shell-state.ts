@@ -1,12 +1,5 @@
-import { type ShellText, unknownText } from '../expand/shell-text.ts'
+import { EMPTY_TEXT, type ShellText, unknownText, type VariableValue } from '../expand/shell-text.ts'
 import type { ShellNode } from '../parse/shell-syntax.ts'
-
-export type VariableValue = ShellText | readonly ShellText[]
-
-/** Whether a variable is an array. */
-export function isListValue(value: VariableValue | undefined): value is readonly ShellText[] {
-  return Array.isArray(value) && Array.isArray(value[0])
-}
 
 /** What the shell knows at one place of the line. Its maps are replaced, never changed, so that copies are cheap. */
 export interface ShellState {
@@ -50,6 +43,17 @@ export function eitherWay(state: ShellState, stdout: ShellText): ShellOutcome {
   return { ok: [state], fail: [state], stdout }
 }
 
+/** One of several outcomes, and which is not known: what they print is known if all print the same. */
+export function joinOutcomes(outcomes: readonly ShellOutcome[], source = '$(…)'): ShellOutcome {
+  const [first = EMPTY_TEXT, ...others] = outcomes.map(({ stdout }) => stdout)
+  const isSame = others.every((text) => JSON.stringify(text) === JSON.stringify(first))
+  return {
+    ok: joinStates(outcomes.flatMap(({ ok }) => ok)),
+    fail: joinStates(outcomes.flatMap(({ fail }) => fail)),
+    stdout: isSame ? first : unknownText(source),
+  }
+}
+
 /** A state that knows the files that a subshell wrote. Everything else of the subshell is gone. */
 export function withFilesOf(state: ShellState, { ok, fail }: ShellOutcome): ShellState {
   const changed = [...ok, ...fail].filter(({ files }) => files !== state.files)
@@ -67,16 +71,12 @@ export function exportVariable(state: ShellState, name: string): void {
   if (!state.exported.has(name)) state.exported = new Set(state.exported).add(name)
 }
 
-function unsetVariable(state: ShellState, name: string): void {
+/** Gives a variable back the value that it had. */
+export function restoreVariable(state: ShellState, name: string, value: VariableValue | undefined): void {
+  if (value !== undefined) return assignVariable(state, name, value)
   const variables = new Map(state.variables)
   variables.delete(name)
   state.variables = variables
-}
-
-/** Gives a variable back the value that it had. */
-export function restoreVariable(state: ShellState, name: string, value: VariableValue | undefined): void {
-  if (value === undefined) unsetVariable(state, name)
-  else assignVariable(state, name, value)
 }
 
 export function writeFileContent(state: ShellState, path: string, content: ShellText): void {
@@ -111,11 +111,7 @@ export function joinStates(states: readonly ShellState[]): readonly ShellState[]
   if (states.length < 2) return states
   const different: ShellState[] = []
   for (const state of states) if (!different.some((other) => isSameState(state, other))) different.push(state)
-  return different.length > MAX_STATES ? [mergeStates(different)] : different
-}
-
-function mergeStates(states: readonly ShellState[]): ShellState {
-  return states.reduce((a, b) => widenState(a, b))
+  return different.length > MAX_STATES ? [different.reduce((a, b) => widenState(a, b))] : different
 }
 
 /** One state that stands for both: what differs is unknown. The first one itself if it already does. */

@@ -68,7 +68,9 @@ function firstPair(atoms: readonly Atom[]): BracePair | undefined {
     else if (atom === '}') {
       const pair = open.pop()
       if (!pair || (first && first.open < pair.at)) continue
-      const counts = pair.commas.length > 0 || (at - pair.at < 64 && isSequence(atoms.slice(pair.at + 1, at)))
+      const counts =
+        pair.commas.length > 0 ||
+        (at - pair.at < 64 && sequencePattern.test(sequenceText(atoms.slice(pair.at + 1, at)) ?? ''))
       if (counts) first = { open: pair.at, close: at, commas: pair.commas }
     }
     if (first && open.length === 0) return first
@@ -80,10 +82,6 @@ const sequencePattern = /^(?:(-?\d+)\.\.(-?\d+)|([a-zA-Z])\.\.([a-zA-Z]))(?:\.\.
 
 function sequenceText(atoms: readonly Atom[]): string | undefined {
   return atoms.every((atom) => typeof atom === 'string') ? atoms.join('') : undefined
-}
-
-function isSequence(atoms: readonly Atom[]): boolean {
-  return sequencePattern.test(sequenceText(atoms) ?? '')
 }
 
 function sequence(atoms: readonly Atom[]): Atom[][] | undefined {

@@ -2,14 +2,23 @@ import type { ShellDialect } from '../../engine/core/shell-effects.ts'
 import type { Parameter, Script, Word } from '../parse/shell-syntax.ts'
 import { evaluateArithmetic } from './evaluate-arithmetic.ts'
 import { patternToRegex } from './pattern-regex.ts'
-import { describeText, EMPTY_TEXT, firstMany, knownText, type ShellText, unknownText } from './shell-text.ts'
+import {
+  describeText,
+  EMPTY_TEXT,
+  firstMany,
+  isList,
+  knownText,
+  type ShellText,
+  unknownText,
+  type VariableValue,
+} from './shell-text.ts'
 
 /** What expansion reads and changes in the state of the shell. */
 export interface ExpansionScope {
   readonly dialect: ShellDialect
   readonly home: string | undefined
   /** The value of a variable: a list for an array; undefined if the line does not set it and its value is unknown. */
-  readonly lookUp: (name: string) => ShellText | readonly ShellText[] | undefined
+  readonly lookUp: (name: string) => VariableValue | undefined
   readonly assign: (name: string, value: ShellText) => void
   readonly positional: readonly ShellText[]
   /** The positional parameters are those of the session. */
@@ -24,16 +33,8 @@ export interface ExpansionScope {
   readonly expandText: (word: Word, scope: ExpansionScope) => ShellText
 }
 
-export function isList(value: ShellText | readonly ShellText[] | undefined): value is readonly ShellText[] {
-  return Array.isArray(value) && value.length > 0 && Array.isArray(value[0])
-}
-
 /** The value of `${…}`: a list for `$@` and `${array[@]}`. */
-export function expandParameter(
-  parameter: Parameter,
-  source: string,
-  scope: ExpansionScope,
-): ShellText | readonly ShellText[] {
+export function expandParameter(parameter: Parameter, source: string, scope: ExpansionScope): VariableValue {
   const { operator, operand } = parameter
   const unknown = unknownText(source)
   // Substitutions inside run whatever becomes of the value.
@@ -45,7 +46,7 @@ export function expandParameter(
   if (parameter.name === 'IFS' && scope.dialect === 'zsh') return unknown
   if (parameter.length) return lengthOf(value) ?? unknown
   if (operator === undefined) return value ?? unknownText(source, '')
-  if (/^:?[-=?+]$/.test(operator)) return withDefault({ parameter, value, word, source }, scope)
+  if (/^:?[-=?+]$/.test(operator)) return withDefault(parameter, value, { word, source, scope })
   const argument = knownText(word)
   if (isList(value))
     return operator === ':' && argument !== undefined
@@ -76,7 +77,7 @@ function readValue(
   { name, indirect }: Parameter,
   index: ShellText | undefined,
   scope: ExpansionScope,
-): ShellText | readonly ShellText[] | undefined {
+): VariableValue | undefined {
   if (index === undefined && (name === '@' || name === '*'))
     return scope.positional.length > 0 ? scope.positional : EMPTY_TEXT
   if (name === '#' && indirect) return scope.positional.at(-1)
@@ -101,22 +102,18 @@ function followName(value: ShellText | undefined, scope: ExpansionScope) {
   return name !== undefined && /^[A-Za-z_]\w*$/.test(name) ? scope.lookUp(name) : undefined
 }
 
-function lengthOf(value: ShellText | readonly ShellText[] | undefined): ShellText | undefined {
+function lengthOf(value: VariableValue | undefined): ShellText | undefined {
   if (isList(value)) return [String(value.length)]
   const text = knownText(value)
   return text === undefined ? undefined : [String([...text].length)]
 }
 
-interface DefaultCase {
-  readonly parameter: Parameter
-  readonly value: ShellText | readonly ShellText[] | undefined
-  readonly word: ShellText
-  readonly source: string
-}
-
 /** `${x:-word}` and its relatives. */
-function withDefault({ parameter, value, word, source }: DefaultCase, scope: ExpansionScope) {
-  const { name, operator = '' } = parameter
+function withDefault(
+  { name, operator = '' }: Parameter,
+  value: VariableValue | undefined,
+  { word, source, scope }: { word: ShellText; source: string; scope: ExpansionScope },
+) {
   const kind = operator.at(-1)
   const text = isList(value) ? describeText(value.flat()) : knownText(value)
   const ifEmpty = kind === '+' ? EMPTY_TEXT : word

@@ -1,16 +1,18 @@
 import type { Word, WordPart } from '../parse/shell-syntax.ts'
 import { evaluateArithmetic } from './evaluate-arithmetic.ts'
 import { expandBraces } from './expand-braces.ts'
-import { type ExpansionScope, expandParameter, isList } from './expand-parameter.ts'
+import { type ExpansionScope, expandParameter } from './expand-parameter.ts'
 import {
   compactText,
   EMPTY_TEXT,
   type FieldPiece,
+  isList,
   knownText,
   type ShellText,
   type UnknownPiece,
   unknownField,
   unknownText,
+  type VariableValue,
   type WordField,
   withoutTrailingNewlines,
 } from './shell-text.ts'
@@ -150,10 +152,7 @@ function splitPiece(piece: string, characters: string, builder: FieldBuilder): v
   if (plain !== '') builder.current.push({ value: plain, quoted: false })
 }
 
-function expandPart(
-  part: Exclude<WordPart, { kind: 'text' }>,
-  scope: ExpansionScope,
-): ShellText | readonly ShellText[] {
+function expandPart(part: Exclude<WordPart, { kind: 'text' }>, scope: ExpansionScope): VariableValue {
   switch (part.kind) {
     case 'parameter':
       return expandParameter(part.parameter, part.source, scope)

@@ -20,6 +20,13 @@ export interface UnknownPiece {
 /** A text of which parts may be unknown. */
 export type ShellText = readonly (string | UnknownPiece)[]
 
+/** A list for an array. */
+export type VariableValue = ShellText | readonly ShellText[]
+
+export function isList(value: VariableValue | undefined): value is readonly ShellText[] {
+  return Array.isArray(value) && Array.isArray(value[0])
+}
+
 /** A piece of an argument. What is quoted is neither split nor used as a pattern. */
 export interface FieldPiece {
   readonly value: string | UnknownPiece
@@ -79,6 +86,11 @@ export function isFieldKnown(field: WordField): boolean {
 
 export function fieldText(field: WordField): ShellText {
   return field.map(({ value }) => value)
+}
+
+/** The file that a process substitution stands for, if the argument is one. */
+export function substitutedFile([piece]: WordField): string | undefined {
+  return typeof piece?.value === 'object' ? piece.value.file : undefined
 }
 
 /** The positional parameters that these arguments become. */

@@ -33,17 +33,11 @@ export const UNKNOWN_CHARACTER = '\uE000'
 
 const MAX_DEPTH = 100
 /** The analysis of more commands would end at its own limit, after all of them were read. */
-const MAX_COMMANDS = 4_000
-const MAX_WORDS = 10_000
+const limits = { commands: 4_000, words: 10_000 }
 
-export function countWord(cursor: Cursor): void {
-  if (++cursor.words > MAX_WORDS)
-    throw new ShellSyntaxProblem(`the line has more than ${MAX_WORDS} words`, cursor.pos, 'budget')
-}
-
-export function countCommand(cursor: Cursor): void {
-  if (++cursor.commands > MAX_COMMANDS)
-    throw new ShellSyntaxProblem(`the line has more than ${MAX_COMMANDS} commands`, cursor.pos, 'budget')
+export function countOne(cursor: Cursor, kind: 'commands' | 'words'): void {
+  if (++cursor[kind] > limits[kind])
+    throw new ShellSyntaxProblem(`the line has more than ${limits[kind]} ${kind}`, cursor.pos, 'budget')
 }
 
 /** Runs a reader one level deeper. */

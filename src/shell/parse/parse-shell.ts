@@ -1,7 +1,7 @@
 import type { ShellDialect } from '../../engine/core/shell-effects.ts'
 import {
   type Cursor,
-  countCommand,
+  countOne,
   failSyntax,
   isWordEnd,
   peekPlainWord,
@@ -102,13 +102,18 @@ function readCommand(cursor: Cursor): ShellNode {
   if (cursor.dialect !== 'sh' && peekPlainWord(cursor) === 'time') skipTime(cursor)
   const compound = readCompound(cursor)
   if (!compound) return readSimple(cursor)
+  return withRedirects(cursor, compound)
+}
+
+/** A compound command with the redirections behind it. */
+function withRedirects(cursor: Cursor, command: ShellNode): ShellNode {
   const redirects: Redirect[] = []
   for (skipBlanks(cursor); ; skipBlanks(cursor)) {
     const redirect = readRedirect(cursor)
     if (!redirect) break
     redirects.push(redirect)
   }
-  return redirects.length === 0 ? compound : { kind: 'redirected', command: compound, redirects }
+  return redirects.length === 0 ? command : { kind: 'redirected', command, redirects }
 }
 
 /** The keyword `time` only measures, so the tree leaves it out. */
@@ -127,17 +132,16 @@ function readCoproc(cursor: Cursor): ShellNode {
   if (/^[A-Za-z_]\w*$/.test(name)) {
     cursor.pos += name.length
     skipBlanks(cursor)
-    if (/^(\(|\{|if|while|until|for|select|case|\[\[)$/.test(peekPlainWord(cursor)))
-      return { kind: 'coproc', command: readCommand(cursor) }
+    if (!readsCompound(cursor)) cursor.pos = start
   }
-  cursor.pos = start
   return { kind: 'coproc', command: readCommand(cursor) }
 }
 
-const declarations = new Set(['declare', 'typeset', 'local', 'export', 'readonly'])
+/** Commands whose assignments are arguments. */
+export const declarations = new Set(['declare', 'typeset', 'local', 'export', 'readonly'])
 
 function readSimple(cursor: Cursor): ShellNode {
-  countCommand(cursor)
+  countOne(cursor, 'commands')
   const at = cursor.pos
   const assignments: Assignment[] = []
   const words: Word[] = []
@@ -187,22 +191,13 @@ function functionName(cursor: Cursor, { parts }: Word): string | undefined {
 /** bash wants a compound command here; dash and zsh accept a simple one. */
 function readShortFunction(cursor: Cursor): ShellNode {
   skipLines(cursor)
-  return cursor.dialect !== 'bash' && !readsCompound(cursor) ? readCommand(cursor) : withRedirects(cursor)
+  return cursor.dialect !== 'bash' && !readsCompound(cursor)
+    ? readCommand(cursor)
+    : withRedirects(cursor, readFunctionBody(cursor))
 }
 
 function readsCompound(cursor: Cursor): boolean {
   return /^(\(|\{|if|while|until|for|select|case|\[\[)$/.test(peekPlainWord(cursor))
-}
-
-function withRedirects(cursor: Cursor): ShellNode {
-  const body = readFunctionBody(cursor)
-  const redirects: Redirect[] = []
-  for (skipBlanks(cursor); ; skipBlanks(cursor)) {
-    const redirect = readRedirect(cursor)
-    if (!redirect) break
-    redirects.push(redirect)
-  }
-  return redirects.length === 0 ? body : { kind: 'redirected', command: body, redirects }
 }
 
 const assignmentStart = /([A-Za-z_]\w*)(\[[^\]\n]*\])?(\+?)=/y

@@ -1,7 +1,7 @@
 import { decodeAnsiC } from './ansi-c-string.ts'
 import {
   type Cursor,
-  countWord,
+  countOne,
   failSyntax,
   isWordEnd,
   readNested,
@@ -48,7 +48,7 @@ export function readWord(cursor: Cursor): Word | undefined {
   const at = cursor.pos
   const rules = cursor.dialect === 'sh' ? posixWordRules : wordRules
   if (at >= cursor.text.length || rules.isEnd(cursor)) return undefined
-  countWord(cursor)
+  countOne(cursor, 'words')
   return { parts: readParts(cursor, rules), at }
 }
 
@@ -218,14 +218,9 @@ function withZshSuffix(cursor: Cursor, name: string): Parameter {
 /** Reads `$(…)`, or `$((…))` if the parentheses close together. */
 function readParenthesis(cursor: Cursor, quoted: boolean, start: number): WordPart {
   if (startsWith(cursor, '((')) {
-    const arithmetic = tryArithmetic(cursor)
-    if (arithmetic)
-      return {
-        kind: 'arithmetic',
-        expression: arithmetic,
-        quoted,
-        source: cursor.text.slice(start, cursor.pos),
-      }
+    const expression = tryArithmetic(cursor)
+    if (expression)
+      return { kind: 'arithmetic', expression, quoted, source: cursor.text.slice(start, cursor.pos) }
   }
   cursor.pos++
   const script = readScriptInParentheses(cursor)

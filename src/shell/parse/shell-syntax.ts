@@ -1,31 +1,22 @@
 /** The syntax tree of a shell line. */
 
+/** What stands for a value, and how it is written. */
+interface Expansion {
+  readonly quoted: boolean
+  readonly source: string
+}
+
 /** A piece of a word. `quoted` parts are neither split nor used as patterns. */
 export type WordPart =
   | { readonly kind: 'text'; readonly text: string; readonly quoted: boolean }
-  | {
-      readonly kind: 'parameter'
-      readonly parameter: Parameter
-      readonly quoted: boolean
-      readonly source: string
-    }
-  | {
-      readonly kind: 'substitution'
-      readonly script: Script
-      readonly quoted: boolean
-      readonly source: string
-    }
-  | {
-      readonly kind: 'arithmetic'
-      readonly expression: Word
-      readonly quoted: boolean
-      readonly source: string
-    }
+  | ({ readonly kind: 'parameter'; readonly parameter: Parameter } & Expansion)
+  | ({ readonly kind: 'substitution'; readonly script: Script } & Expansion)
+  | ({ readonly kind: 'arithmetic'; readonly expression: Word } & Expansion)
   | { readonly kind: 'process'; readonly script: Script; readonly output: boolean; readonly source: string }
   /** `@(a|b)` and its like: the words inside may run substitutions. */
   | { readonly kind: 'group-pattern'; readonly inside: Word; readonly source: string }
   /** A part of code that was unknown when the code was put together. */
-  | { readonly kind: 'unknown'; readonly quoted: boolean; readonly source: string }
+  | ({ readonly kind: 'unknown' } & Expansion)
 
 export interface Word {
   readonly parts: readonly WordPart[]

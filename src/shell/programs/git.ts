@@ -1,5 +1,4 @@
-import { runGitCode } from '../special/git-code.ts'
-import { gitApply, gitCheckout, gitClean, gitReset, gitShow } from '../special/git-files.ts'
+import { gitApply, gitCheckout, gitClean, gitReset, gitShow, runGitCode } from '../special/git.ts'
 import { printsWord } from '../special/printed-output.ts'
 import { recordGitHosts } from '../special/remote-hosts.ts'
 import { nothing, type Programs } from './program.ts'

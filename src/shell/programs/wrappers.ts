@@ -1,6 +1,6 @@
 import { runFind, runParallel, runXargs } from '../special/find-and-xargs.ts'
 import { runCrontab, runScheduledTask } from '../special/installed-code.ts'
-import { markBubblewrap, markScriptFolder, recordTypescript, runBindings, runJob, runScreenCommands } from '../special/own-code.ts'
+import { marks, recordTypescript, runBindings, runJob, runScreenCommands } from '../special/own-code.ts'
 import { family, nothing, type Program, type Programs } from './program.ts'
 
 const wrapper: Program = { options: '+', runs: {} }
@@ -184,8 +184,8 @@ export const wrappers: Programs = {
   'at batch': { special: runJob, options: 'f: q: t:' },
   'crontab fcrontab': { ...nothing, reads: ['first'], special: runCrontab, options: 'u: l r e i s' },
   schtasks: { ...nothing, special: runScheduledTask },
-  'run-parts': { special: markScriptFolder },
-  bwrap: { special: markBubblewrap },
+  'run-parts': { special: marks('script', 'run-parts runs the scripts of a folder') },
+  bwrap: { special: marks('option', 'which command bwrap runs depends on options that are not known') },
   'fzf sk': { code: ['--preview', '-c'], special: runBindings, options: 'preview: bind: cmd=c:' },
   ack: { code: ['--pager'], options: 'pager:' },
 }

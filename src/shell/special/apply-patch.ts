@@ -26,14 +26,8 @@ export function applyPatch({ add, invocation }: FileCall): void {
   else addPatchFiles(text, 0, add)
 }
 
-/** The files of a patch, and what happens to them. */
-interface PatchFiles {
-  readonly writes: readonly string[]
-  readonly deletes: readonly string[]
-}
-
-/** Reads the files of a patch in the form of `apply_patch`, or in the unified form. */
-function readPatchFiles(patch: string, strip = 0): PatchFiles {
+/** Records the files that a patch in the form of `apply_patch`, or in the unified form, writes and deletes. */
+export function addPatchFiles(patch: string, strip: number, add: FileCall['add']): void {
   const writes: string[] = []
   const deletes: string[] = []
   const lines = patch.split('\n')
@@ -53,17 +47,11 @@ function readPatchFiles(patch: string, strip = 0): PatchFiles {
     if (after === undefined && before !== undefined) deletes.push(before)
     for (const file of [before, after]) if (file !== undefined && after !== undefined) writes.push(file)
   }
-  return { writes: [...new Set(writes)], deletes: [...new Set(deletes)] }
+  for (const path of new Set(writes)) add('writes', exactField(path))
+  for (const path of new Set(deletes)) add('deletes', exactField(path))
 }
 
 function patchPath(line: string, strip: number): string | undefined {
   const path = line.slice(4).split('\t')[0]?.trim() ?? ''
   return path === '/dev/null' ? undefined : path.split('/').slice(strip).join('/')
-}
-
-/** Records the files that a patch writes and deletes. */
-export function addPatchFiles(text: string, strip: number, add: FileCall['add']): void {
-  const { writes, deletes } = readPatchFiles(text, strip)
-  for (const path of writes) add('writes', exactField(path))
-  for (const path of deletes) add('deletes', exactField(path))
 }

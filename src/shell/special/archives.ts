@@ -3,7 +3,7 @@ import type { FileCall } from '../commands/program-call.ts'
 import { runCodeOf } from '../commands/run-code.ts'
 import { describeField, exactField, fieldText, type WordField } from '../expand/shell-text.ts'
 
-export function tar({ invocation, parsed, add }: FileCall): void {
+export function tar({ invocation, parsed, add, addTree }: FileCall): void {
   const [first] = invocation.args
   const old = first && describeField(first)
   // `tar xzf file`: the old form has no hyphen.
@@ -24,8 +24,7 @@ export function tar({ invocation, parsed, add }: FileCall): void {
   if (hasOption(options, 'c', 'r', 'u')) {
     for (const field of archive) add('writes', field)
     for (const field of operands) {
-      add('reads', field)
-      add('reads', field, '/**')
+      addTree('reads', field)
       if (hasOption(options, 'remove-files')) add('deletes', field)
     }
   }

@@ -3,7 +3,13 @@ import type { ProgramCall } from '../commands/program-call.ts'
 import { callsPrograms, runCodeOf } from '../commands/run-code.ts'
 import { certainPath } from '../evaluate/resolve-path.ts'
 import type { Invocation } from '../evaluate/shell-run.ts'
-import { describeField, exactField, knownText, type WordField } from '../expand/shell-text.ts'
+import {
+  describeField,
+  exactField,
+  knownText,
+  substitutedFile,
+  type WordField,
+} from '../expand/shell-text.ts'
 
 /** A script of package.json that the line sets. */
 export function runPackageScript(invocation: Invocation, texts: readonly string[]): void {
@@ -20,7 +26,8 @@ export function runRules(invocation: ProgramCall, texts: readonly string[]): voi
   const { program, frame, at, levels } = invocation
   const { options } = levels[0].parsed
   const readsLine = optionValues(options, 'f', 't').some(
-    (file) => /^(?:-|\/dev\/stdin|\/dev\/fd\/.*)$/.test(describeField(file)) || isSubstituted(file),
+    (file) =>
+      /^(?:-|\/dev\/stdin|\/dev\/fd\/.*)$/.test(describeField(file)) || substitutedFile(file) !== undefined,
   )
   if (readsLine || texts.some((text) => /^(--eval|-E|SHELL=|--shell\b)/.test(text)))
     frame.run.record.addOpaque('inline-code', `${program} runs rules that the line contains`, at)
@@ -46,10 +53,6 @@ function runRecipes(invocation: Invocation, named: readonly WordField[]): void {
       )
     }
   }
-}
-
-function isSubstituted([piece]: WordField): boolean {
-  return typeof piece?.value === 'object' && piece.value.file !== undefined
 }
 
 /** `go run` and the like with sources that the line writes. */

@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path/posix'
-import { hasOption, optionValues, type ParsedOptions, sliceField } from '../commands/parse-options.ts'
+import { hasOption, optionValues, sliceField } from '../commands/parse-options.ts'
 import type { FileCall } from '../commands/program-call.ts'
 import { certainPath } from '../evaluate/resolve-path.ts'
 import { fileText } from '../evaluate/script-content.ts'
@@ -34,54 +34,45 @@ export function buildSecrets({ parsed: { options }, add }: FileCall): void {
   }
 }
 
-export function copy({ parsed, add, invocation }: FileCall): void {
+export function copy(call: FileCall): void {
+  const { parsed, add, addTree, invocation } = call
   const { options, operands } = parsed
   const [folder] = optionValues(options, 't')
   const sources = folder ? operands : operands.slice(0, -1)
   const target = folder ?? operands.at(-1)
   if (!target || (sources.length === 0 && invocation.program !== 'ln')) return
   const isMove = invocation.program === 'mv'
-  const isRecursive = isMove || hasOption(options, 'r', 'R', 'a')
+  const addAll = isMove || hasOption(options, 'r', 'R', 'a') ? addTree : add
   for (const source of sources) {
-    add('reads', source)
-    if (isRecursive) add('reads', source, '/**')
-    if (isMove) add('deletes', source)
-    if (isMove) add('deletes', source, '/**')
+    addAll('reads', source)
+    if (isMove) addTree('deletes', source)
   }
-  for (const field of copyTargets(sources, target, folder !== undefined)) {
-    add('writes', field)
-    if (isRecursive) add('writes', field, '/**')
-  }
+  for (const field of copyTargets(sources, target, folder !== undefined)) addAll('writes', field)
   keepCopied(sources, target, invocation)
   const makesLinks =
     /^g?(?:ln|link)$/.test(invocation.program) ||
     (/^g?cp$/.test(invocation.program) && hasOption(options, 'l', 's'))
-  if (makesLinks) keepLinks({ sources, target, folder }, parsed, invocation)
+  if (makesLinks) keepLinks(call, sources, target, folder !== undefined)
 }
 
 /** `mount --bind` shows a folder in a second place. */
-export function mount({ parsed, add, invocation }: FileCall): void {
-  const [source, target] = parsed.operands
-  if (!source || !target || !hasOption(parsed.options, 'B', 'bind', 'R', 'rbind')) return
-  add('writes', target)
-  keepLinks({ sources: [source], target, folder: undefined }, parsed, invocation)
-}
-
-interface MadeLinks {
-  readonly sources: readonly WordField[]
-  readonly target: WordField
-  readonly folder: WordField | undefined
+export function mount(call: FileCall): void {
+  const { options, operands } = call.parsed
+  const [source, target] = operands
+  if (!source || !target || !hasOption(options, 'B', 'bind', 'R', 'rbind')) return
+  call.add('writes', target)
+  keepLinks(call, [source], target, false)
 }
 
 const MAX_LINKS = 100
 
 /** What the line writes to a link that it has made, it writes to where the link leads. */
 function keepLinks(
-  { sources, target, folder }: MadeLinks,
-  { options }: ParsedOptions,
-  call: Invocation,
+  { parsed: { options }, invocation: { state, frame } }: FileCall,
+  sources: readonly WordField[],
+  target: WordField,
+  isFolder: boolean,
 ): void {
-  const { state, frame } = call
   const isRelativeToLink = hasOption(options, 's') && !hasOption(options, 'r')
   // `ln source` makes a link of the same name here.
   const all = sources.length === 0 ? [target] : sources
@@ -89,7 +80,7 @@ function keepLinks(
     const places =
       sources.length === 0
         ? [exactField(basename(describeField(target)))]
-        : copyTargets([source], target, folder !== undefined)
+        : copyTargets([source], target, isFolder)
     for (const place of places) {
       const link = certainPath(place, state.cwd)
       if (link === undefined || frame.run.links.size >= MAX_LINKS) continue
@@ -111,11 +102,8 @@ export function install(call: FileCall): void {
   else copy(call)
 }
 
-export function remove({ parsed: { options, operands }, add }: FileCall): void {
-  for (const field of operands) {
-    add('deletes', field)
-    if (hasOption(options, 'r')) add('deletes', field, '/**')
-  }
+export function remove({ parsed: { options, operands }, add, addTree }: FileCall): void {
+  for (const field of operands) (hasOption(options, 'r') ? addTree : add)('deletes', field)
 }
 
 /** The name is new: every X of the template becomes another character. */

@@ -128,10 +128,7 @@ interface FoundCommand {
 }
 
 /** Separates the commands of `-exec` from the tests and the other actions. */
-function readExpression(expression: readonly WordField[]): {
-  readonly tests: readonly WordField[]
-  readonly commands: readonly FoundCommand[]
-} {
+function readExpression(expression: readonly WordField[]) {
   const tests: WordField[] = []
   const commands: FoundCommand[] = []
   for (let index = 0; index < expression.length; index++) {

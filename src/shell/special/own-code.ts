@@ -1,3 +1,4 @@
+import type { OpaqueReason } from '../../engine/core/shell-effects.ts'
 import { runScriptFile } from '../commands/interpreters.ts'
 import { hasOption, optionValues, sliceField } from '../commands/parse-options.ts'
 import type { ProgramCall } from '../commands/program-call.ts'
@@ -24,12 +25,9 @@ export function runDenoTask(invocation: Invocation, texts: readonly string[]): v
     runCodeOf(invocation, fieldText(invocation.args.at(-1) ?? []))
 }
 
-export function markBubblewrap({ frame, at }: Invocation): void {
-  frame.run.record.addOpaque('option', 'which command bwrap runs depends on options that are not known', at)
-}
-
-export function markScriptFolder({ frame, at }: Invocation): void {
-  frame.run.record.addOpaque('script', 'run-parts runs the scripts of a folder', at)
+/** A program of which it is not known what it runs. */
+export function marks(reason: OpaqueReason, detail: string): (call: Invocation) => void {
+  return ({ frame, at }) => frame.run.record.addOpaque(reason, detail, at)
 }
 
 /** Commands of gdb with which it only looks at the program. */
@@ -88,15 +86,15 @@ export function runJob({ program, frame, state, at, levels }: ProgramCall): void
   else if (stdin !== undefined) frame.run.runCode(stdin, childState(state), inside)
 }
 
-/** Where an input or an argument names shell code after an escape, and files that commands of the program write or read. */
-interface Escapes {
+/**
+ * Clients of databases and file servers run shell code that an input or an argument has after an escape, and write or read the files
+ * that commands of their own name.
+ */
+export function runEscapes(escapes: {
   readonly code: RegExp
   readonly writes?: RegExp
   readonly reads?: RegExp
-}
-
-/** Clients of databases and file servers run shell code after an escape. */
-export function runEscapes(escapes: Escapes): (call: Invocation, texts: readonly string[]) => void {
+}): (call: Invocation, texts: readonly string[]) => void {
   return (invocation, texts) => {
     const { program, frame, state, at } = invocation
     const record = recordFile(state, frame)

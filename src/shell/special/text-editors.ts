@@ -7,14 +7,14 @@ import { insideStep } from '../evaluate/shell-run.ts'
 import { describeField, exactField, fieldText, knownText, type WordField } from '../expand/shell-text.ts'
 
 export function runSed({ parsed: { options, operands }, add, invocation }: FileCall): void {
+  const { state, frame, at } = invocation
   const scripts = optionValues(options, 'e')
   const hasScript = scripts.length > 0 || hasOption(options, 'f')
   const all = hasScript ? scripts : operands.slice(0, 1)
   for (const file of optionValues(options, 'f')) {
     add('reads', file)
-    const content = knownText(scriptContent(file, invocation.state, invocation.frame))
-    if (content === undefined)
-      invocation.frame.run.record.addOpaque('script', describeUnreadScript(file), invocation.at)
+    const content = knownText(scriptContent(file, state, frame))
+    if (content === undefined) frame.run.record.addOpaque('script', describeUnreadScript(file), at)
     else all.push(exactField(content))
   }
   for (const field of all) {
@@ -24,11 +24,7 @@ export function runSed({ parsed: { options, operands }, add, invocation }: FileC
     for (const path of writes) add('writes', exactField(path))
     for (const path of reads) add('reads', exactField(path))
     if (runsCode || isUnknownScript(field))
-      invocation.frame.run.record.addOpaque(
-        'inline-code',
-        'the script of sed may run commands',
-        invocation.at,
-      )
+      frame.run.record.addOpaque('inline-code', 'the script of sed may run commands', at)
   }
   for (const field of hasScript ? operands : operands.slice(1)) {
     add('reads', field)
@@ -58,18 +54,8 @@ export function runAwk({ invocation, parsed: { options, operands }, add }: FileC
   }
 }
 
-/** What a sed script does beyond editing text. */
-export interface SedEffects {
-  readonly writes: readonly string[]
-  readonly reads: readonly string[]
-  /** The commands that it runs, as far as they are part of the script. */
-  readonly commands: readonly string[]
-  /** Whether it runs commands, or cannot be understood. */
-  readonly runsCode: boolean
-}
-
-/** Finds the commands of a sed script that write files or run programs. */
-function readSedScript(script: string): SedEffects {
+/** What a sed script does beyond editing text. `runsCode`: it runs commands, or cannot be understood. */
+function readSedScript(script: string) {
   const writes: string[] = []
   const reads: string[] = []
   const commands: string[] = []
@@ -146,23 +132,14 @@ function skipDelimited(script: string, start: number, parts: number): number | u
   return undefined
 }
 
-/** What an awk program does beyond printing. */
-export interface AwkEffects {
-  /** The commands that it runs, as far as they are part of the program. */
-  readonly commands: readonly string[]
-  readonly writes: readonly string[]
-  /** Whether this is all that it runs and writes. */
-  readonly isCertain: boolean
-}
-
 const text = '"((?:[^"\\\\]|\\\\.)*)"'
 const pipedInto = new RegExp(`[^|]\\|&?\\s*${text}`, 'g')
 const pipedFrom = new RegExp(`${text}\\s*\\|&?\\s*getline\\b`, 'g')
 const called = new RegExp(`\\bsystem\\s*\\(\\s*${text}\\s*\\)`, 'g')
 const written = new RegExp(`(\\bprintf?\\b[^;}\\n>]*)>{1,2}\\s*${text}`, 'g')
 
-/** Finds the commands and files that are texts of an awk program. */
-function readAwkProgram(program: string): AwkEffects {
+/** The commands and files that are texts of an awk program. `isCertain`: this is all that it runs and writes. */
+function readAwkProgram(program: string) {
   const commands: string[] = []
   const writes: string[] = []
   let isCertain = true

@@ -3,23 +3,24 @@ import type { FileCall } from '../commands/program-call.ts'
 import { describeField, exactField, fieldCertainty, type WordField } from '../expand/shell-text.ts'
 import { copyTargets } from './changed-files.ts'
 
-export function rsync({ parsed: { options, operands }, add }: FileCall): void {
+/** `host:path` */
+function isRemote(field: WordField): boolean {
+  return /^[^/]*:/.test(describeField(field))
+}
+
+export function rsync({ parsed: { options, operands }, add, addTree }: FileCall): void {
   const target = operands.at(-1)
-  const isRemote = (field: WordField) => /^[^/]*:/.test(describeField(field))
   for (const field of operands.slice(0, -1)) {
     if (isRemote(field)) continue
-    add('reads', field)
-    add('reads', field, '/**')
+    addTree('reads', field)
     if (hasOption(options, 'remove-source-files')) add('deletes', field, '/**')
   }
   if (!target || isRemote(target) || operands.length < 2) return
-  add('writes', target)
-  add('writes', target, '/**')
+  addTree('writes', target)
   if (options.some(({ name }) => name.startsWith('delete'))) add('deletes', target, '/**')
 }
 
 export function scp({ parsed: { operands }, add }: FileCall): void {
-  const isRemote = (field: WordField) => /^[^/]*:/.test(describeField(field))
   const target = operands.at(-1)
   for (const field of operands.slice(0, -1)) if (!isRemote(field)) add('reads', field)
   if (target && operands.length > 1 && !isRemote(target))
@@ -27,7 +28,7 @@ export function scp({ parsed: { operands }, add }: FileCall): void {
 }
 
 /** Copies between this machine and a store: `aws s3 cp a s3://bucket/a`. */
-export function cloudCopy({ parsed: { options, operands }, add }: FileCall): void {
+export function cloudCopy({ parsed: { options, operands }, add, addTree }: FileCall): void {
   const action = operands.findIndex((field) =>
     /^(?:cp|mv|sync|copy|copyto|move|moveto|mirror|rsync|put|get)$/.test(describeField(field)),
   )
@@ -35,18 +36,17 @@ export function cloudCopy({ parsed: { options, operands }, add }: FileCall): voi
   const words = operands.slice(action + 1)
   const name = describeField(operands[action] ?? [])
   const isTree = hasOption(options, 'recursive', 'r') || /^(?:sync|mirror|rsync|copy|move)$/.test(name)
-  const isRemote = (field: WordField) => /^[\w-]+:/.test(describeField(field)) || describeField(field) === '-'
+  const isStored = (field: WordField) => /^[\w-]+:/.test(describeField(field)) || describeField(field) === '-'
+  const addAll = isTree ? addTree : add
   const isMove = /^(?:mv|move|moveto)$/.test(name)
   for (const field of words.slice(0, -1)) {
-    if (isRemote(field)) continue
-    add('reads', field)
-    if (isTree) add('reads', field, '/**')
+    if (isStored(field)) continue
+    addAll('reads', field)
     if (isMove) add('deletes', field)
   }
   const target = words.at(-1)
-  if (!target || words.length < 2 || isRemote(target)) return
-  add('writes', target)
-  if (isTree) add('writes', target, '/**')
+  if (!target || words.length < 2 || isStored(target)) return
+  addAll('writes', target)
   if (isTree && hasOption(options, 'delete', 'd')) add('deletes', target, '/**')
 }
 
@@ -67,7 +67,7 @@ export function wget({ parsed: { options, operands }, add }: FileCall): void {
 export function curl({ parsed: { options, operands }, add, invocation }: FileCall): void {
   for (const value of optionValues(options, 'd', 'data-binary', 'data-raw', 'data-urlencode', 'F', 'json')) {
     const at = /^[^@]*=?[@<]/.exec(describeField(value))?.[0]
-    if (at !== undefined && !hasOption([], 'data-raw')) add('reads', sliceField(value, at.length))
+    if (at !== undefined) add('reads', sliceField(value, at.length))
   }
   for (const field of operands)
     if (/^file:\/\//.test(describeField(field))) add('reads', sliceField(field, 'file://'.length))

@@ -1,5 +1,7 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import { text as readText } from 'node:stream/consumers'
 import { isRecord } from '../../engine/core/schema/check.ts'
+import { after } from '../../engine/core/values/after.ts'
 import { systemClock } from '../../engine/core/values/clock.ts'
 import type { FakeAnswer } from './fake-answer.ts'
 import { type FakeProvider, type ModelRequest, type WireFormat, wireFormats } from './wire-formats.ts'
@@ -50,13 +52,13 @@ export async function startFakeModel({ script }: FakeModelOptions): Promise<Fake
     const path = (incoming.url ?? '').replace(/\?.*$/, '')
     const wire = wireFormats.find((each) => each.path.test(path))
     const provider = providerOf(path)
-    const text = await bodyText(incoming)
+    const text = await readText(incoming)
     const body = parsed(text)
     if (wire === undefined || provider === undefined || body === undefined) return send(response, 404, '{}')
     const asked = wire.read(body, path)
     const request = { ...asked, provider, headers: incoming.headers, body, text, ended: endOf(response) }
     requests.push(request)
-    answerWith(response, wire, { answer: next(script, request, requests.length), model: asked.model })
+    answerWith(response, wire, next(script, request, requests.length), asked.model)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
@@ -77,22 +79,15 @@ function next(script: FakeModelOptions['script'], request: FakeRequest, count: n
   return script[Math.min(count, script.length) - 1] ?? {}
 }
 
-function answerWith(
-  response: ServerResponse,
-  wire: WireFormat,
-  { answer, model }: { answer: FakeAnswer; model: string },
-): void {
+function answerWith(response: ServerResponse, wire: WireFormat, answer: FakeAnswer, model: string): void {
   if (answer.hang) return
   const { status = 200, afterMs } = answer
   const reply = () => {
     const body = status === 200 ? wire.reply(answer, model) : wire.refuse(status)
     send(response, status, answer.body ?? JSON.stringify(body))
   }
-  if (afterMs === undefined) return reply()
-  const ticker = systemClock.every(afterMs, () => {
-    ticker.stop()
-    reply()
-  })
+  if (afterMs === undefined) reply()
+  else after(systemClock, afterMs, reply)
 }
 
 function send(response: ServerResponse, status: number, body: string): void {
@@ -101,16 +96,8 @@ function send(response: ServerResponse, status: number, body: string): void {
 }
 
 function providerOf(path: string): FakeProvider | undefined {
-  for (const provider of ['anthropic', 'openai', 'google', 'openai-compatible'] as const) {
-    if (path.startsWith(`${bases[provider]}/`)) return provider
-  }
-  return undefined
-}
-
-async function bodyText(incoming: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of incoming) chunks.push(chunk)
-  return Buffer.concat(chunks).toString('utf8')
+  const providers = ['anthropic', 'openai', 'google', 'openai-compatible'] as const
+  return providers.find((provider) => path.startsWith(`${bases[provider]}/`))
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> | undefined {

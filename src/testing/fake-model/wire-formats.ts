@@ -152,9 +152,11 @@ const openaiChat: WireFormat = {
     ],
     ...chatUsage(answer),
   }),
-  refuse: (status) => ({
-    error: { message: 'the fake model fails', type: 'fake_error', code: String(status) },
-  }),
+  refuse: openaiError,
+}
+
+function openaiError(status: number): unknown {
+  return { error: { message: 'the fake model fails', type: 'fake_error', code: String(status) } }
 }
 
 function chatMessage({ text, calls }: FakeAnswer): unknown {
@@ -202,9 +204,7 @@ const openaiResponses: WireFormat = {
     error: null,
     incomplete_details: null,
   }),
-  refuse: (status) => ({
-    error: { message: 'the fake model fails', type: 'fake_error', code: String(status) },
-  }),
+  refuse: openaiError,
 }
 
 function responsesOutput({ text, calls = [] }: FakeAnswer): unknown[] {

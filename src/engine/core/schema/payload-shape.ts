@@ -10,12 +10,6 @@ export interface ShapedEvent {
   readInput(changed: unknown): unknown
 }
 
-/** What a command printed. */
-export interface CommandOutput {
-  readonly stdout: string
-  readonly stderr: string
-}
-
 /** How one coding agent calls its hooks. A hook that was written for that agent works with it unchanged. */
 export interface PayloadShape {
   /** `nativeEvent` is the agent's own name of the event, for agents that have several for one event of ours. */
@@ -29,7 +23,7 @@ export interface PayloadShape {
   /** The agent reads a JSON answer whatever the exit code is. */
   readonly readsFailedOutput?: true
   /** The text that holds the answer; stdout by default. */
-  readonly answerText?: (output: CommandOutput) => string
+  readonly answerText?: (output: { readonly stdout: string; readonly stderr: string }) => string
 }
 
 export type ShapedContext = Pick<HookContext, 'event' | 'time' | 'envelope'>

@@ -204,7 +204,10 @@ export function readNode(node: Schema, given: unknown, path: SchemaPath, problem
       return given
     case 'integer':
       if (Number.isInteger(given) && Number(given) >= node.min && Number(given) <= node.max) return given
-      return refuse(rangeText(node.min, node.max), 'config.range')
+      return refuse(
+        node.min === node.max ? `be ${node.min}` : `be a whole number from ${node.min} to ${node.max}`,
+        'config.range',
+      )
     case 'boolean':
       return typeof given === 'boolean' ? given : refuse('be true or false')
     case 'scalar':
@@ -276,11 +279,6 @@ function unknownField(path: SchemaPath, known: readonly string[]): SchemaProblem
     message: `there is no field ${key.slice(0, 80)}`,
     hint: near === undefined ? `The fields are ${known.join(', ')}.` : `Did you mean ${near}?`,
   }
-}
-
-/** The range of a whole number, as it completes the sentence "… must". */
-function rangeText(min: number, max: number): string {
-  return min === max ? `be ${min}` : `be a whole number from ${min} to ${max}`
 }
 
 function isScalar(value: unknown): boolean {

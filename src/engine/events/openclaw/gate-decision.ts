@@ -1,3 +1,4 @@
+import type { ReadVerdict } from '../../core/event.ts'
 import { isRecord } from '../../core/schema/check.ts'
 
 /** The gate lets the run start. */
@@ -24,7 +25,6 @@ export type GateHookResult<D extends HookDecision = HookDecision> = { decision: 
 /** The start of every message from `resolveBlockMessage`. */
 export const BLOCK_MESSAGE_PREFIX = 'Your message could not be sent'
 
-const severity = { pass: 0, block: 2 } as const
 const blockKeys = new Set(['outcome', 'reason', 'message', 'category', 'metadata'])
 
 /** Whether a value is a valid decision. An unknown key makes it invalid: a gate must not guess. */
@@ -42,7 +42,7 @@ export function isHookDecision(value: unknown): value is HookDecision {
 /** Returns the stricter of two decisions, or the first if both are equally strict. */
 export function mergeHookDecisions(first: HookDecision | undefined, second: HookDecision): HookDecision {
   if (!first) return second
-  return severity[second.outcome] > severity[first.outcome] ? second : first
+  return first.outcome === 'pass' && second.outcome === 'block' ? second : first
 }
 
 /** Returns the message for the user whose run was blocked. */
@@ -58,4 +58,13 @@ export function resolveBlockMessage(
 
 function hasText(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== ''
+}
+
+/** The verdict of a gate whose result blocks with one flag. `reasonKey` names the key of the result that may hold the reason. */
+export function blockWhen(flag: string, otherwise: string, reasonKey?: string): ReadVerdict {
+  return (result) => {
+    if (!result[flag]) return undefined
+    const given = reasonKey === undefined ? undefined : result[reasonKey]
+    return { kind: 'block', reason: typeof given === 'string' && given ? given : otherwise }
+  }
 }

@@ -1,7 +1,7 @@
 import { defineEvent, field, type MergeResults } from '../../core/event.ts'
 import { concat, last, sticky } from '../../core/merge.ts'
 import { flag, list, object, oneOf, optional, shape, text } from '../../core/schema/check.ts'
-import { blockWhen } from './block-when.ts'
+import { blockWhen } from './gate-decision.ts'
 
 export interface InstallFinding {
   readonly ruleId: string
@@ -99,7 +99,7 @@ export const installRows = {
       blockReason: field(text, last),
     },
     merge: mergeInstall,
-    verdict: blockWhen('block', { reason: 'blockReason', otherwise: 'a hook blocked this install' }),
+    verdict: blockWhen('block', 'a hook blocked this install', 'blockReason'),
     subject: 'targetName',
   }),
 }

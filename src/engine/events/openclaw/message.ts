@@ -1,9 +1,14 @@
 import { defineEvent, field } from '../../core/event.ts'
 import { first, last, sticky } from '../../core/merge.ts'
 import { flag, list, number, object, oneOf, optional, record, shape, text } from '../../core/schema/check.ts'
-import { blockWhen } from './block-when.ts'
-import { type AgentMessage, type ReplyPayload, textOrNumber, traceFields } from './message-parts.ts'
-import { transcriptLine } from './transcript-line.ts'
+import { blockWhen } from './gate-decision.ts'
+import {
+  type AgentMessage,
+  type ReplyPayload,
+  textOrNumber,
+  traceFields,
+  transcriptLine,
+} from './message-parts.ts'
 
 export interface InboundImage {
   readonly data: string
@@ -110,7 +115,7 @@ export const messageRows = {
       metadata: optional(record),
     }),
     fields: { content: field(text, last), cancel: field(flag, sticky) },
-    verdict: blockWhen('cancel', { otherwise: 'a hook cancelled this message' }),
+    verdict: blockWhen('cancel', 'a hook cancelled this message'),
     subject: 'to',
   }),
   message_sent: defineEvent({
@@ -135,7 +140,7 @@ export const messageRows = {
     payload: transcriptLine<'message' | 'sessionKey' | 'agentId'>(),
     rewrites: 'message',
     fields: { block: field(flag, sticky), message: field(object<AgentMessage>(), last) },
-    verdict: blockWhen('block', { otherwise: 'a hook kept this message out of the transcript' }),
+    verdict: blockWhen('block', 'a hook kept this message out of the transcript'),
     subject: 'agentId',
   }),
 }

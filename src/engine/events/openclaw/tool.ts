@@ -11,8 +11,7 @@ import {
   shape,
   text,
 } from '../../core/schema/check.ts'
-import type { AgentMessage } from './message-parts.ts'
-import { transcriptLine } from './transcript-line.ts'
+import { type AgentMessage, transcriptLine } from './message-parts.ts'
 
 type ApprovalResolution = 'allow-once' | 'allow-always' | 'deny' | 'timeout' | 'cancelled'
 

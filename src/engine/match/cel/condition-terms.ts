@@ -32,14 +32,9 @@ export function evaluateTerms(source: string, input: MatchInput): readonly Condi
   }))
 }
 
-interface SplitTerm {
-  readonly join: ConditionTerm['join']
-  readonly text: string
-}
-
 /** Splits at each `&&` and `||` outside of brackets. A conditional (`a ? b : c`) binds weaker, so it stays whole. */
-function splitTerms(source: string): readonly SplitTerm[] {
-  const terms: SplitTerm[] = []
+function splitTerms(source: string): readonly { join: ConditionTerm['join']; text: string }[] {
+  const terms: ReturnType<typeof splitTerms>[number][] = []
   let join: ConditionTerm['join']
   let nesting = 0
   let start = 0

@@ -1,13 +1,10 @@
 import type { CelEnv, CelFunc, CelValue } from '@bufbuild/cel'
-import type { RE2JS } from 're2js'
 import { compileRegex } from '../regex.ts'
 import { loadCel } from './load-cel.ts'
 import { MAX_TEXT, maxEntries, refuseEvaluation, spendSteps } from './meter.ts'
 import { searchCost, textFunctions } from './text-functions.ts'
 
-const MAX_PATTERNS = 256
 const searches = new Set(['contains', 'indexOf', 'lastIndexOf'])
-const patterns = new Map<string, RE2JS>()
 let env: CelEnv | undefined
 
 /** The functions that an `if_expr` may call: CEL's own and the strings extension. Each spends steps for what it reads. */
@@ -21,21 +18,11 @@ export function celEnvironment(): CelEnv {
   return env
 }
 
-/** Compiles an RE2 pattern once; the library would compile it at every evaluation. */
-export function celPattern(pattern: string, at: string): RE2JS {
-  const known = patterns.get(pattern)
-  if (known) return known
-  const regex = compileRegex(pattern, at)
-  const [oldest] = patterns.keys()
-  if (patterns.size >= MAX_PATTERNS && oldest !== undefined) patterns.delete(oldest)
-  patterns.set(pattern, regex)
-  return regex
-}
-
+/** The library would compile the pattern at every evaluation. */
 function matches(): CelFunc {
   const { STRING, BOOL } = loadCel().cel.CelScalar
   return loadCel().cel.celMethod('matches', STRING, [STRING], BOOL, function (pattern) {
-    const regex = celPattern(pattern, 'if_expr')
+    const regex = compileRegex(pattern, 'if_expr')
     spendSteps(1 + (this.length * regex.programSize()) / 4)
     return regex.test(this)
   })

@@ -11,22 +11,15 @@ const MAX_STEPS = 1_000_000
 /** Entries times the nodes that are evaluated for each, over all comprehensions of an expression. */
 const MAX_COMPREHENSION_STEPS = 100_000
 
-/** The result of an evaluation. */
-interface MeteredResult<T> {
-  readonly value: T
-  /** A text or list was truncated, so `false` is not certain. */
-  readonly truncated: boolean
-  /** Why the evaluation was refused; contains nothing of the payload. */
-  readonly refused: string | undefined
-}
-
 let steps = 0
 let entries = MAX_ENTRIES
+/** A text or list was truncated, so `false` is not certain. */
 let truncated = false
+/** Why the evaluation was refused; contains nothing of the payload. */
 let refused: string | undefined
 
 /** Runs an evaluation with fresh limits. */
-export function runMetered<T>(comprehensionSize: number, run: () => T): MeteredResult<T> {
+export function runMetered<T>(comprehensionSize: number, run: () => T) {
   const outer = { steps, entries, truncated, refused }
   steps = 0
   truncated = false

@@ -20,17 +20,10 @@ export const celLiteral = new RegExp(
 const operator = /&&|\|\||[=!<>]=|[-+*/%<>!?.]|\bin\b/y
 
 /** Finds the position of a node in the source. */
-export interface ExpressionPositions {
-  /** `line:column` of a node. */
-  of(id: bigint): string
-  typeError(node: Expr, why: string, hint?: string): HookError
-}
+export type ExpressionPositions = ReturnType<typeof positionsIn>
 
 /** Parses an expression; throws a coded error with line and column. */
-export function parseExpression(source: string): {
-  readonly expr: Expr
-  readonly positions: ExpressionPositions
-} {
+export function parseExpression(source: string) {
   assertWithinCelLimits(source)
   try {
     const { expr, sourceInfo } = loadCel().cel.parse(source)
@@ -59,11 +52,12 @@ function positionAt(source: string, offset: number): string {
   return `${before.length}:${(before.at(-1)?.length ?? 0) + 1}`
 }
 
-function positionsIn(source: string, info: SourceInfo): ExpressionPositions {
+function positionsIn(source: string, info: SourceInfo) {
+  /** `line:column` of a node. */
   const of = (id: bigint): string => positionAt(source, info?.positions[id.toString()] ?? 0)
   return {
     of,
-    typeError(node, why, hint) {
+    typeError(node: Expr, why: string, hint?: string): HookError {
       const position = of(node.id)
       const at = `if_expr:${position}`
       const options = hint === undefined ? { at } : { at, hint }

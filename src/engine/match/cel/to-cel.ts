@@ -14,7 +14,7 @@ export function toCel(library: CelLibrary, value: unknown, depth = 0): CelInput 
   switch (typeof value) {
     case 'string':
       spendSteps(value.length / 256)
-      return truncateText(value)
+      return truncate(value)
     case 'boolean':
       return value
     case 'number':
@@ -30,28 +30,23 @@ export function toCel(library: CelLibrary, value: unknown, depth = 0): CelInput 
 }
 
 function convertObject(library: CelLibrary, value: object, depth: number): CelInput {
-  if (value instanceof Uint8Array) return value.length > MAX_TEXT ? truncateBytes(value) : value
+  if (value instanceof Uint8Array) return truncate(value)
   if (Array.isArray(value)) {
-    const shown = value.length > maxEntries() ? truncateList(value) : value
-    return library.celList(shown.map((item) => toCel(library, item, depth + 1) ?? null))
+    return library.celList(
+      truncate(value, maxEntries()).map((item) => toCel(library, item, depth + 1) ?? null),
+    )
   }
   return library.celMap(new RecordView(library, isRecord(value) ? value : {}, depth + 1))
 }
 
-export function truncateText(text: string): string {
-  if (text.length <= MAX_TEXT) return text
+/** At most so many characters, bytes or entries. */
+export function truncate<T extends { readonly length: number; slice(start: number, end: number): T }>(
+  value: T,
+  max = MAX_TEXT,
+): T {
+  if (value.length <= max) return value
   markTruncated()
-  return text.slice(0, MAX_TEXT)
-}
-
-function truncateBytes(bytes: Uint8Array): Uint8Array {
-  markTruncated()
-  return bytes.subarray(0, MAX_TEXT)
-}
-
-function truncateList(list: readonly unknown[]): readonly unknown[] {
-  markTruncated()
-  return list.slice(0, maxEntries())
+  return value.slice(0, max)
 }
 
 /**

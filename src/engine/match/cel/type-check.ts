@@ -1,6 +1,7 @@
 import type { CelFunc } from '@bufbuild/cel'
 import { HookError } from '../../core/errors/error.ts'
-import { celEnvironment, celPattern } from './environment.ts'
+import { compileRegex } from '../regex.ts'
+import { celEnvironment } from './environment.ts'
 import type { Expr } from './load-cel.ts'
 import { type ExpressionPositions, tooComplex } from './parse.ts'
 import { celVariables, shellKeys } from './variables.ts'
@@ -18,14 +19,8 @@ interface Walk {
   /** Variables of comprehensions. */
   readonly scope: ReadonlyMap<string, CelType>
   readonly inComprehension: boolean
-  readonly usage: ExpressionUsage
-}
-
-/** What an expression uses. */
-interface ExpressionUsage {
-  readonly variables: Set<string>
-  /** How many nodes are evaluated once per entry of a list. */
-  comprehensionSize: number
+  /** What the expression uses, and how many of its nodes are evaluated once per entry of a list. */
+  readonly usage: { readonly variables: Set<string>; comprehensionSize: number }
 }
 
 const typeNames = new Set('bool bytes double int list map null_type string type uint'.split(' '))
@@ -36,7 +31,7 @@ const MAX_INT = 2n ** 63n - 1n
  * Checks the types of an expression, which the library does not do. Throws a coded error for unknown names, calls that
  * no overload accepts, nested comprehensions and patterns that are not literals, so that the hook is not saved.
  */
-export function checkTypes(expr: Expr, positions: ExpressionPositions): ExpressionUsage {
+export function checkTypes(expr: Expr, positions: ExpressionPositions): Walk['usage'] {
   const usage = { variables: new Set<string>(), comprehensionSize: 0 }
   const type = typeOf({ positions, scope: new Map(), inComprehension: false, usage }, expr)
   if (type !== 'bool' && type !== 'dyn')
@@ -151,16 +146,14 @@ function typeOfComprehension(outer: Walk, node: Expr, comprehension: Node<'compr
 /** The type of a call; throws if no such call can succeed. */
 function typeOfCall(walk: Walk, node: Expr, call: Call): CelType {
   const name = call.function
-  if (name === '_&&_' || name === '_||_') return typeOfLogic(walk, call)
+  if (name === '_&&_' || name === '_||_') {
+    for (const arg of call.args) requireBool(walk, arg)
+    return 'bool'
+  }
   if (name === '@not_strictly_false') return typesOf(walk, call.args).length > 0 ? 'bool' : 'dyn'
   if (name === '_?_:_') return typeOfChoice(walk, call)
   if (name === '_[_]') return typeOfIndex(walk, node, call)
   return typeOfFunction(walk, node, call)
-}
-
-function typeOfLogic(walk: Walk, { args }: Call): CelType {
-  for (const arg of args) requireBool(walk, arg)
-  return 'bool'
 }
 
 function typeOfChoice(walk: Walk, { args: [condition, ...branches] }: Call): CelType {
@@ -219,7 +212,7 @@ function checkPattern(walk: Walk, node: Expr, pattern: Expr | undefined): void {
   const constant = pattern?.exprKind.case === 'constExpr' ? pattern.exprKind.value.constantKind : undefined
   if (constant?.case !== 'stringValue')
     throw walk.positions.typeError(node, 'the pattern of matches must be a literal')
-  celPattern(constant.value, `if_expr:${walk.positions.of(pattern?.id ?? node.id)}`)
+  compileRegex(constant.value, `if_expr:${walk.positions.of(pattern?.id ?? node.id)}`)
 }
 
 function unknownFunction(walk: Walk, node: Expr, name: string) {

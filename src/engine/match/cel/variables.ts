@@ -4,7 +4,7 @@ import type { FileEffect } from '../../core/shell-effects.ts'
 import { readOutcome } from '../event-conditions.ts'
 import { effectsOf, type MatchInput } from '../match-part.ts'
 import type { CelLibrary } from './load-cel.ts'
-import { toCel, truncateText } from './to-cel.ts'
+import { toCel, truncate } from './to-cel.ts'
 
 interface Variable {
   readonly type: 'string' | 'int' | 'map' | 'dyn'
@@ -71,7 +71,7 @@ export function bindVariables(
   const bound: Record<string, CelInput> = Object.create(null)
   for (const name of names) {
     const value = celVariables.get(name)?.read(input)
-    bound[name] = typeof value === 'string' ? truncateText(value) : (toCel(library, value) ?? null)
+    bound[name] = typeof value === 'string' ? truncate(value) : (toCel(library, value) ?? null)
   }
   return bound
 }

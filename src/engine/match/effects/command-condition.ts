@@ -5,13 +5,6 @@ import type { MatchPart } from '../match-part.ts'
 import type { CallEffects } from './call-effects.ts'
 import { describeCommand, hiddenCommands } from './command-pattern.ts'
 
-/** A compiled entry of `match.command`. */
-interface CompiledCommand {
-  fits(command: ShellCommand, effects: CallEffects): boolean
-  /** Whether the command may fit when its unknown arguments are known. */
-  mayFit(command: ShellCommand): boolean
-}
-
 /** `match.command`: a command that a shell line of the call runs, however it is spelled. One of several must run. */
 export function commandPart(given: NonNullable<Match['command']>): MatchPart | undefined {
   const list: readonly CommandCondition[] = isList(given) ? given : [given]
@@ -38,7 +31,8 @@ function isList<T>(value: T | readonly T[]): value is readonly T[] {
   return Array.isArray(value)
 }
 
-function compileCommand(entry: CommandCondition, at: string): CompiledCommand {
+/** `mayFit`: whether a command may fit when its unknown arguments are known. */
+function compileCommand(entry: CommandCondition, at: string) {
   const { flags = [], any_flags = [], without_flags = [], args = [], via = [], remote } = entry
   const program = anyOf(entry.program, `${at}.program`)
   const subcommand = entry.subcommand === undefined ? undefined : anyOf(entry.subcommand, `${at}.subcommand`)

@@ -17,8 +17,8 @@ export interface CommandPattern {
  * too, when the pattern is first used.
  */
 export function compileCommandPattern(inside: string, onText: TextTest): CommandPattern {
-  let shape: CommandShape | 'none' | undefined
-  const shapeOf = (effects: CallEffects): CommandShape | undefined => {
+  let shape: ReturnType<typeof readShape> | 'none'
+  const shapeOf = (effects: CallEffects) => {
     shape ??= readShape(inside, effects) ?? 'none'
     return shape === 'none' ? undefined : shape
   }
@@ -47,13 +47,8 @@ function commandTexts({ program, path, args }: ShellCommand): readonly string[] 
   return path === undefined ? [text] : [text, [path, ...words].join(' ')]
 }
 
-interface CommandShape {
-  program(command: ShellCommand): boolean
-  fits(command: ShellCommand): boolean
-}
-
 /** The shape of a pattern; undefined if its text is no simple command. */
-function readShape(inside: string, effects: CallEffects): CommandShape | undefined {
+function readShape(inside: string, effects: CallEffects) {
   const { text, isOpen, isGlued } = readEnd(inside)
   if (text === '') return undefined
   const { commands, opaque }: ShellEffects = effects.ofLine(text)
@@ -73,8 +68,8 @@ function readShape(inside: string, effects: CallEffects): CommandShape | undefin
   )
   const { flags, via } = command
   return {
-    program: (given) => program(given.program),
-    fits: (given) =>
+    program: (given: ShellCommand) => program(given.program),
+    fits: (given: ShellCommand) =>
       program(given.program) &&
       via.every((step) => given.via.includes(step)) &&
       hasFlags(given, flags, prefix) &&

@@ -121,8 +121,8 @@ function isComparable(pattern: string, text: string, cwd: string | undefined): b
   return `${cwd}/`.startsWith(`${root}/`)
 }
 
-function hostCondition(inside: string, at: string): EffectCondition {
-  const fits = compileHost(inside, at)
+function hostCondition(inside: string, where: string): EffectCondition {
+  const fits = compileHost(inside, where)
   return {
     find(_input, effects) {
       const found = effects.all().hosts.find(({ host }) => fits(host))
@@ -134,12 +134,8 @@ function hostCondition(inside: string, at: string): EffectCondition {
       const unknown = hosts.filter(({ certainty, by }) => certainty !== 'exact' && by !== 'git')
       return [
         ...opaque.filter(({ reason }) => reason !== 'path'),
-        ...unknown.map(({ host, by, at: place }): OpaqueMark => {
-          return {
-            reason: 'argument',
-            detail: `the host ${host} that ${by} contacts is not known`,
-            at: place,
-          }
+        ...unknown.map(({ host, by, at }): OpaqueMark => {
+          return { reason: 'argument', detail: `the host ${host} that ${by} contacts is not known`, at }
         }),
       ]
     },

@@ -1,3 +1,4 @@
+import type { Policy } from '../../../engine/core/event.ts'
 import { looseObject, nonEmpty, nullable, tagged } from '../../../engine/core/schema/more-schemas.ts'
 import { type SchemaType, schema } from '../../../engine/core/schema/schema.ts'
 import { type ImportedHook, type ImportFormat, present } from '../import-format.ts'
@@ -8,6 +9,7 @@ const MAX_TIMEOUT_MS = 600_000
 const text = nonEmpty()
 const seconds = (high: number) => schema.optional(schema.integer(1, high))
 const common = schema.partial({ matcher: nullable(schema.text()), block_on_failure: schema.boolean() })
+const question = { prompt: text, model: schema.optional(nullable(text)) }
 
 const hook = tagged('type', [
   schema.object({
@@ -16,13 +18,7 @@ const hook = tagged('type', [
     timeout_seconds: seconds(600),
     ...common,
   }),
-  schema.object({
-    type: schema.choice(['prompt']),
-    prompt: text,
-    model: schema.optional(nullable(text)),
-    timeout_seconds: seconds(600),
-    ...common,
-  }),
+  schema.object({ type: schema.choice(['prompt']), ...question, timeout_seconds: seconds(600), ...common }),
   schema.object({
     type: schema.choice(['http']),
     url: text,
@@ -30,13 +26,7 @@ const hook = tagged('type', [
     timeout_seconds: seconds(600),
     ...common,
   }),
-  schema.object({
-    type: schema.choice(['agent']),
-    prompt: text,
-    model: schema.optional(nullable(text)),
-    timeout_seconds: seconds(1_200),
-    ...common,
-  }),
+  schema.object({ type: schema.choice(['agent']), ...question, timeout_seconds: seconds(1_200), ...common }),
 ])
 type Hook = SchemaType<typeof hook>
 
@@ -56,7 +46,6 @@ function translateHook(event: string, { fields: hook, path: from, ledger }: Fiel
   ledger.use(from)
   const isModel = hook.type === 'prompt' || hook.type === 'agent'
   const mayBlock = hook.block_on_failure ?? isModel
-  const policy = mayBlock ? 'block' : 'allow'
   const wanted = (hook.timeout_seconds ?? (hook.type === 'agent' ? 60 : 30)) * 1_000
   const condition = globCondition(event, hook.matcher ?? '')
   for (const note of condition.notes) ledger.note([...from, 'matcher'], note)
@@ -70,9 +59,7 @@ function translateHook(event: string, { fields: hook, path: from, ledger }: Fiel
       ...answerMode(hook.type),
       ...condition.fields,
       timeout_ms: Math.min(wanted, MAX_TIMEOUT_MS),
-      on_error: policy,
-      on_timeout: policy,
-      on_invalid: policy,
+      ...policies(mayBlock),
       config: { format: 'openharness', ...configOf(hook), block_on_failure: mayBlock },
     },
   }
@@ -82,6 +69,12 @@ function configOf(hook: Hook): object {
   if (hook.type === 'command') return { command: hook.command }
   if (hook.type === 'http') return present({ url: hook.url, headers: hook.headers })
   return present({ prompt: hook.prompt, model: hook.model ?? undefined })
+}
+
+/** What every kind of failure means for a hook that may block, or may not. */
+export function policies(mayBlock: boolean) {
+  const policy: Policy = mayBlock ? 'block' : 'allow'
+  return { on_error: policy, on_timeout: policy, on_invalid: policy }
 }
 
 /** OpenHarness looks at the exit code of a command only, and takes the body of a webhook for a reason. */

@@ -2,7 +2,7 @@ import { nonEmpty, textLike } from '../../../engine/core/schema/more-schemas.ts'
 import { type SchemaType, schema } from '../../../engine/core/schema/schema.ts'
 import { canonicalEvent, type ImportedHook, type ImportFormat, present } from '../import-format.ts'
 import { FieldReader } from '../import-ledger.ts'
-import { answerMode } from './openharness.ts'
+import { answerMode, policies } from './openharness.ts'
 
 const DEFAULT_TIMEOUT_MS = 30_000
 const AGENT_TIMEOUT_MS = 60_000
@@ -41,7 +41,6 @@ function translated(hook: Hook, event: string, from: ImportedHook['from']): Impo
   const type = hook.type?.toLowerCase() ?? 'command'
   const name = canonicalEvent(event)
   const mayBlock = (hook.can_block ?? false) && name === 'pre_tool_use'
-  const policy = mayBlock ? 'block' : 'allow'
   return {
     from,
     hook: {
@@ -49,9 +48,7 @@ function translated(hook: Hook, event: string, from: ImportedHook['from']): Impo
       handler_type: type,
       ...answerMode(type),
       timeout_ms: type === 'agent' ? AGENT_TIMEOUT_MS : DEFAULT_TIMEOUT_MS,
-      on_error: policy,
-      on_timeout: policy,
-      on_invalid: policy,
+      ...policies(mayBlock),
       config: { ...configOf(hook, type), can_block: mayBlock },
     },
   }

@@ -42,15 +42,11 @@ export function followAllowList(current: () => readonly string[]): AllowList {
 function readEntry(entry: string): AllowRule {
   const { subject, port } = split(entry)
   const covers = readRange(subject) ?? readName(subject)
-  if (covers === undefined || (port !== undefined && !(port >= 1 && port <= 65_535)))
-    throw new HookError(
-      'config.field',
-      `${JSON.stringify(entry.slice(0, 80))} is not an address, range or host`,
-      {
-        at: 'allow',
-        hint: 'Write 127.0.0.1:8080, 10.1.0.0/16, [::1]:8080 or a host name.',
-      },
-    )
+  if (covers === undefined || (port !== undefined && !(port >= 1 && port <= 65_535))) {
+    const message = `${JSON.stringify(entry.slice(0, 80))} is not an address, range or host`
+    const hint = 'Write 127.0.0.1:8080, 10.1.0.0/16, [::1]:8080 or a host name.'
+    throw new HookError('config.field', message, { at: 'allow', hint })
+  }
   return (target, reach) => (port === undefined || port === target.port) && covers(target, reach)
 }
 

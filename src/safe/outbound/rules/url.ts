@@ -17,8 +17,8 @@ export function readUrl(text: string, refuse: (reason: BlockReason) => void = ()
     refuse(reason)
     throw new HookError('config.url', what, { at: 'url' })
   }
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined) return fail('url_parse_error', 'the URL of a hook must be absolute')
+  const url = URL.parse(text)
+  if (url === null) return fail('url_parse_error', 'the URL of a hook must be absolute')
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     return fail('non_http_scheme', 'the URL of a hook must start with http:// or https://')
   if (url.hostname === '') return fail('empty_host', 'the URL of a hook has no host')
@@ -30,7 +30,6 @@ export function readUrl(text: string, refuse: (reason: BlockReason) => void = ()
 
 /** The part of a URL that a log may show: no query, fragment or credentials. */
 export function shownUrl(text: string): string {
-  if (!URL.canParse(text)) return redact(text.split(/[?#]/, 1)[0] ?? '')
-  const url = new URL(text)
-  return redact(`${url.protocol}//${url.host}${url.pathname}`)
+  const url = URL.parse(text)
+  return redact(url ? `${url.protocol}//${url.host}${url.pathname}` : (text.split(/[?#]/, 1)[0] ?? ''))
 }

@@ -1,10 +1,20 @@
-import { optionValues, sliceField } from '../commands/parse-options.ts'
-import type { ProgramCall } from '../commands/program-call.ts'
+import { hasOption, optionValues, sliceField } from '../commands/parse-options.ts'
+import type { FileCall, ProgramCall } from '../commands/program-call.ts'
 import { childState, joinWords } from '../commands/run-code.ts'
-import { namesScriptFolder, runsSetting } from '../evaluate/code-variables.ts'
+import { commandSettings, folderSettings } from '../evaluate/code-variables.ts'
+import { fileText } from '../evaluate/script-content.ts'
 import { type Invocation, insideStep } from '../evaluate/shell-run.ts'
 import { defineAlias, forkState } from '../evaluate/shell-state.ts'
-import { describeField, exactField, fieldText, isFieldKnown, type WordField } from '../expand/shell-text.ts'
+import {
+  describeField,
+  exactField,
+  fieldText,
+  isFieldKnown,
+  knownText,
+  type ShellText,
+  type WordField,
+} from '../expand/shell-text.ts'
+import { addPatchFiles } from './apply-patch.ts'
 
 /** Runs the commands that git is told to run: by `-c`, by an alias, by `bisect run` and the like. */
 export function runGitCode(call: ProgramCall): void {
@@ -16,7 +26,9 @@ export function runGitCode(call: ProgramCall): void {
   const { args } = level
   const { options, operands } = level.parsed
   const [, subcommand = ''] = level.name.split(' ')
-  if (subcommand === 'config') runConfig(call, operands)
+  const [key, setTo] = describeField(operands[0] ?? []) === 'set' ? operands.slice(1) : operands
+  if (subcommand === 'config' && key && setTo)
+    runSetting(call, [...key, { value: '=', quoted: true }, ...setTo])
   if (subcommand === 'clone') for (const setting of optionValues(options, 'c')) runSetting(call, setting)
   if (subcommand === 'grep') runPager(call, args)
   runAlias(call, subcommand, args)
@@ -26,7 +38,7 @@ export function runGitCode(call: ProgramCall): void {
   for (const field of operands) {
     const text = describeField(field)
     const command = isFieldKnown(field) ? exactField(extCommand(text.slice(5))) : sliceField(field, 5)
-    if (text.startsWith('ext::')) runGit(call, 'git ext::', command)
+    if (text.startsWith('ext::')) runGit(call, 'git ext::', fieldText(command))
   }
 }
 
@@ -40,7 +52,7 @@ function extCommand(text: string): string {
 function runPager(invocation: Invocation, words: readonly WordField[]): void {
   for (const word of words) {
     const start = /^(?:-O|--open-files-in-pager=)(?=.)/.exec(describeField(word))?.[0]
-    if (start !== undefined) runGit(invocation, 'git grep -O', sliceField(word, start.length))
+    if (start !== undefined) runGit(invocation, 'git grep -O', fieldText(sliceField(word, start.length)))
   }
 }
 
@@ -61,13 +73,7 @@ function runForeach(invocation: Invocation, words: readonly WordField[]): void {
   const start = words.findIndex((word) => describeField(word) === 'foreach')
   const code = words.slice(start + 1).filter((word) => !/^--?(recursive|quiet|q)$/.test(describeField(word)))
   if (start === -1 || code.length === 0) return
-  const { frame, state } = invocation
-  frame.run.runCode(joinWords(code), childState(state), insideStep(frame, 'git submodule foreach'))
-}
-
-function runConfig(invocation: Invocation, operands: readonly WordField[]): void {
-  const [key, value] = describeField(operands[0] ?? []) === 'set' ? operands.slice(1) : operands
-  if (key && value) runSetting(invocation, [...key, { value: '=', quoted: true }, ...value])
+  runGit(invocation, 'git submodule foreach', joinWords(code))
 }
 
 /** `key=value` of `-c` or of `git config`. */
@@ -80,17 +86,55 @@ function runSetting(invocation: Invocation, setting: WordField): void {
   const written = describeField(value)
   // An alias or helper that starts with an exclamation mark is a command, any other is a part of git.
   if (/^(alias\..+|credential\.(.+\.)?helper)$/i.test(key)) {
-    if (written.startsWith('!')) runGit(invocation, `git -c ${key}`, sliceField(value, 1))
+    if (written.startsWith('!')) runGit(invocation, `git -c ${key}`, fieldText(sliceField(value, 1)))
     else if (key.startsWith('alias.') && isFieldKnown(value))
       defineAlias(invocation.state, `git ${key.slice('alias.'.length)}`, written)
     return
   }
   if (written === '' || /^(true|false)$/.test(written)) return
-  if (namesScriptFolder(key))
+  if (folderSettings.test(key))
     invocation.frame.run.record.addOpaque('script', `git runs the scripts in ${written}`, invocation.at)
-  if (runsSetting(key)) runGit(invocation, `git -c ${key}`, value)
+  if (commandSettings.test(key)) runGit(invocation, `git -c ${key}`, fieldText(value))
 }
 
-function runGit({ frame, state }: Invocation, step: string, code: WordField): void {
-  frame.run.runCode(fieldText(code), childState(state), insideStep(frame, step))
+function runGit({ frame, state }: Invocation, step: string, code: ShellText): void {
+  frame.run.runCode(code, childState(state), insideStep(frame, step))
+}
+
+export function gitApply({ parsed: { options, operands }, add, invocation }: FileCall): void {
+  if (hasOption(options, 'check', 'stat', 'numstat', 'summary')) return
+  const [file] = operands
+  const text = knownText(file ? fileText(file, invocation.state) : invocation.frame.stdin)
+  if (text === undefined) add('writes', exactField('.'), '/**')
+  else addPatchFiles(text, 1, add)
+}
+
+export function gitCheckout({ parsed, add, addTree, invocation }: FileCall): void {
+  const dashes = invocation.args.findIndex((arg) => describeField(arg) === '--')
+  const paths =
+    dashes === -1
+      ? parsed.operands.filter(
+          (field, index) => index > 0 || /^\.{1,2}(\/|$)|\.\w+$/.test(describeField(field)),
+        )
+      : invocation.args.slice(dashes + 1)
+  if (hasOption(parsed.options, 'b', 'B', 'orphan')) return
+  for (const field of paths) addTree('writes', field)
+  if (hasOption(parsed.options, 'f')) add('writes', exactField('.'), '/**')
+}
+
+export function gitClean({ parsed: { options, operands }, add }: FileCall): void {
+  if (hasOption(options, 'n')) return
+  for (const field of operands.length === 0 ? [exactField('.')] : operands) add('deletes', field, '/**')
+}
+
+export function gitReset({ parsed: { options }, add }: FileCall): void {
+  if (hasOption(options, 'hard', 'merge', 'keep')) add('writes', exactField('.'), '/**')
+}
+
+/** What git shows of files: those after `--`, and names that are no revisions. */
+export function gitShow({ parsed: { options, operands }, add, invocation }: FileCall): void {
+  const dashes = invocation.args.findIndex((arg) => describeField(arg) === '--')
+  const paths = dashes === -1 ? [] : invocation.args.slice(dashes + 1)
+  for (const field of hasOption(options, 'no-index') ? operands : paths) add('reads', field)
+  for (const field of operands) if (/^\.[\w/.]/.test(describeField(field))) add('reads', field)
 }
