@@ -19,6 +19,7 @@ const loadedByPath = [
   'engine/dispatch/watchdog.ts',
   'engine/match/cel/condition.ts',
   'engine/match/effects/command-condition.ts',
+  'engine/match/effects/effect-pattern.ts',
   'engine/match/effects/except-effects.ts',
 ]
 

@@ -22,6 +22,7 @@ const workers = [
   'engine/dispatch/watchdog.ts',
   'engine/match/cel/condition.ts',
   'engine/match/effects/command-condition.ts',
+  'engine/match/effects/effect-pattern.ts',
   'engine/match/effects/except-effects.ts',
   'handlers/script/sandbox-worker.ts',
   'safe/process/helper-main.ts',

@@ -9,7 +9,7 @@ import {
   describeCommand,
   hiddenCommands,
 } from './effects/command-pattern.ts'
-import { compileEffectPattern, isEffectName } from './effects/effect-pattern.ts'
+import { isEffectName } from './effects/effect-names.ts'
 import type { Exceptions } from './effects/except-effects.ts'
 import { compileHost, hostOf } from './effects/host-pattern.ts'
 import { compileGlob } from './glob.ts'
@@ -89,6 +89,10 @@ export function isException(name: string): boolean {
   return /^!.*\(/.test(name)
 }
 
+const effectPattern = lazyModule<typeof import('./effects/effect-pattern.ts')>(
+  import.meta.url,
+  './effects/effect-pattern',
+)
 const exceptEffects = lazyModule<typeof import('./effects/except-effects.ts')>(
   import.meta.url,
   './effects/except-effects',
@@ -135,7 +139,7 @@ function compileToolPattern(
   }
   const onText = compileText(inside, at)
   if (!isEffectName(tool)) return { byName, effects: argumentCondition(inside, onText) }
-  const byEffect = compileEffectPattern(tool, inside, at)
+  const byEffect = effectPattern().compileEffectPattern(tool, inside, at)
   return {
     effects: {
       // A call of the tool itself fits by its arguments too: `Write(*)` means every call of it.

@@ -3,30 +3,9 @@ import type { FileEffect, OpaqueMark } from '../../core/shell-effects.ts'
 import { compileGlob } from '../glob.ts'
 import type { EffectCondition } from '../match-part.ts'
 import { type FilePlace, pathSpellings } from '../tool-arguments.ts'
+import { type FileKind, fileKindsOf } from './effect-names.ts'
 import { compileHost } from './host-pattern.ts'
 import { pathsOverlap } from './path-overlap.ts'
-
-/** What can happen to a file. */
-export type FileKind = 'writes' | 'reads' | 'deletes'
-
-/** The names that stand for an effect and not only for a tool, with the effects of each. */
-const fileEffects: Readonly<Record<string, readonly FileKind[]>> = {
-  // A file that is deleted or moved away no longer has its content, which is what these hooks guard.
-  Write: ['writes', 'deletes'],
-  Edit: ['writes', 'deletes'],
-  Read: ['reads'],
-  Delete: ['deletes'],
-}
-
-/** Whether `Tool(pattern)` with this name means everything that has the effect: any tool and any shell command. */
-export function isEffectName(name: string): boolean {
-  return name === 'Network' || Object.hasOwn(fileEffects, name)
-}
-
-/** The effects on files that a name stands for; none for any other name. */
-export function fileKindsOf(name: string): readonly FileKind[] {
-  return (isEffectName(name) && fileEffects[name]) || []
-}
 
 /** The condition of `Write(…)`, `Edit(…)`, `Read(…)`, `Delete(…)` and `Network(…)`. */
 export function compileEffectPattern(name: string, inside: string, at: string): EffectCondition {
