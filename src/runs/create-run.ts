@@ -2,12 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { HookError } from '../engine/core/errors/error.ts'
 import { serverError } from '../engine/core/errors/server-errors.ts'
 import { definedFields } from '../engine/core/values/defined-fields.ts'
-import type { Edition } from '../engine/core/values/edition.ts'
 import type { SchemaViolation } from '../handlers/agent/schema-check.ts'
 import { type Blueprint, checkParameters, readBlueprint } from './blueprints/blueprint.ts'
 import { findDefinition } from './blueprints/builtin-blueprints.ts'
-import type { RunEvents } from './run-events.ts'
-import type { NewRun, RunDemands, RunRow, RunSessionRow, RunStore } from './stored/run-tables.ts'
+import type { CreateRunParts } from './run-parts.ts'
+import type { NewRun, RunDemands, RunRow, RunSessionRow } from './stored/run-tables.ts'
 
 /** Without a runner by then, a run fails. */
 const CLAIM_WITHIN_MS = 300_000
@@ -33,12 +32,6 @@ export interface RunRequest {
 export interface RunOrigin
   extends Partial<Pick<NewRun, 'key' | 'hook_point' | 'depth' | 'parent_run_id' | 'overrides' | 'origin'>> {
   readonly session_id?: string
-}
-
-export interface CreateRunParts {
-  readonly store: Pick<RunStore, 'findBlueprint' | 'createRun' | 'findRunSession'>
-  readonly events: RunEvents
-  readonly edition: Edition
 }
 
 /** The blueprint of an agent; throws if there is none, or if this gateway cannot use it. */
@@ -161,9 +154,7 @@ function parametersError(agent: string, violations: readonly SchemaViolation[]):
   return serverError(
     'runs.parameter_validation_failed',
     `agent ${agent} does not take these parameters: ${text}`,
-    {
-      cause: { validationErrors: violations },
-    },
+    { cause: { validationErrors: violations } },
   )
 }
 

@@ -30,7 +30,7 @@ export type RuleRow = RowOf<typeof rules>
 export const environments = table('environments', namedColumns, { key: ['tenant_id', 'name'] })
 
 /** `pending`: not begun · `started`: begun, and its end is not known. */
-export const actionStatuses = ['pending', 'started', 'executed', 'skipped', 'failed'] as const
+const actionStatuses = ['pending', 'started', 'executed', 'skipped', 'failed'] as const
 
 export interface NewFiringAction {
   readonly action_id: string

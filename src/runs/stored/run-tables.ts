@@ -34,7 +34,7 @@ export const runStatuses = [
 export type RunStatus = (typeof runStatuses)[number]
 export type RunEnd = 'completed' | 'failed' | 'stopped'
 /** What starts runs, besides callers. `retry`: a recovery rule that repeats a run. */
-export const runOrigins = ['hook', 'rule', 'retry', 'callback'] as const
+const runOrigins = ['hook', 'rule', 'retry', 'callback'] as const
 
 type Content = Readonly<Record<string, unknown>>
 const LOST = 'The text cannot be read: the key that sealed it is gone.'
@@ -80,7 +80,6 @@ export const runHooks = table(
   },
   { key: ['tenant_id', 'name'] },
 )
-export type RunHookRow = RowOf<typeof runHooks>
 
 /** What a runner must offer. An absent or empty field accepts every runner. */
 export interface RunDemands {
