@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { isUuid, readUnion } from '../../database/column-values.ts'
-import { afterJournal, inTenant, operation, type Tx, timed } from '../../database/operation.ts'
+import { afterJournal, inTenant, inTenantAt, operation, type Tx, timed } from '../../database/operation.ts'
 import { pageFromRows, readTextCursor } from '../../database/page-cursor.ts'
 import { openSealed } from '../../database/row-codec.ts'
 import { find, listRows, type PageRequest, page } from '../../database/rows.ts'
@@ -131,22 +131,14 @@ export const eventOperations = {
   }, afterJournal),
 
   /** Answers are written at once, not by way of the journal. */
-  findAnswer: inTenant(
-    async (tx, tenant: string, key: string, now?: number): Promise<KeptAnswer | undefined> => {
-      const [row] = await listRows(
-        tx,
-        keptAnswers,
-        { tenant_id: tenant, key },
-        [],
-        [sql`expires_at > ${tx.now(now)}`],
-      )
-      const answer = row && openSealed(tx.db.secrets, row.answer, keptAnswerPath(tenant, key))
-      if (row === undefined || answer === undefined) return undefined
-      const { request_hash, expires_at } = row
-      return { tenant, key, request_hash, answer, expires_at }
-    },
-    timed,
-  ),
+  findAnswer: inTenantAt(async (tx, tenant: string, key: string): Promise<KeptAnswer | undefined> => {
+    const isValid = [sql`expires_at > ${tx.now()}`]
+    const [row] = await listRows(tx, keptAnswers, { tenant_id: tenant, key }, [], isValid)
+    const answer = row && openSealed(tx.db.secrets, row.answer, keptAnswerPath(tenant, key))
+    if (row === undefined || answer === undefined) return undefined
+    const { request_hash, expires_at } = row
+    return { tenant, key, request_hash, answer, expires_at }
+  }, timed),
 }
 
 function openTexts(
