@@ -1,17 +1,17 @@
 import { sql } from 'kysely'
 import { isUuid } from '../../database/column-values.ts'
-import { afterJournal, inTenant } from '../../database/operation.ts'
-import { type Condition, type PageRequest, page } from '../../database/rows.ts'
-import type { QueryBuilder, SqlDatabase } from '../../database/sql-database.ts'
-import { executions, type HistoryFilter } from '../audit-tables.ts'
+import { afterJournal, inTenant, type Tx } from '../../database/operation.ts'
+import { type Condition, find, type PageRequest, page } from '../../database/rows.ts'
+import type { SqlDatabase } from '../../database/sql-database.ts'
+import { events, executions, type HistoryFilter } from '../audit-tables.ts'
 
 export const historyOperations = {
   /** Newest first, in pages. */
   history: inTenant(async (tx, tenant: string, filter: HistoryFilter, request: PageRequest) => {
-    const { db, trx } = tx
+    const { db } = tx
     const nothing = { rows: [], nextCursor: '' }
     if (filter.hook_id !== undefined && !isUuid(filter.hook_id)) return nothing
-    const span = await spanOf(trx, tenant, filter)
+    const span = await spanOf(tx, tenant, filter)
     if (span === undefined) return nothing
     const and: readonly Condition[] = [
       ...equalities(filter).map(
@@ -51,20 +51,14 @@ function equalities(filter: HistoryFilter): readonly (readonly [column: string, 
 
 /** The executions of one event share its time, so they need no index of their own. */
 async function spanOf(
-  trx: QueryBuilder,
+  tx: Tx,
   tenant: string,
-  filter: HistoryFilter,
+  { since, until, event_id }: HistoryFilter,
 ): Promise<{ since?: number | undefined; until?: number | undefined } | undefined> {
-  const { since, until, event_id } = filter
   if (event_id === undefined) return { since, until }
-  const times = await trx
-    .selectFrom('events')
-    .select('created_at')
-    .where('tenant_id', '=', tenant)
-    .where('event_id', '=', event_id)
-    .executeTakeFirst()
-  if (times === undefined) return undefined
-  const { created_at: time } = times
+  const event = await find(tx, events, { tenant_id: tenant, event_id })
+  if (event === undefined) return undefined
+  const { created_at: time } = event
   return { since: Math.max(since ?? time, time), until: Math.min(until ?? time, time) }
 }
 

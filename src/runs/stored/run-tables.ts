@@ -161,6 +161,15 @@ export const runSessions = table(
       'sessions_of_runs_to_prune (created_at)',
       'sessions_of_runs_by_executor (tenant_id, executor_session_id) where executor_session_id is not null',
     ],
+    // A session that has a run stays with it.
+    expiry: [
+      {
+        where: `created_at < :before and not exists (select 1 from runs r
+          where r.tenant_id = run_sessions.tenant_id and r.session_id = run_sessions.session_id)`,
+        order: 'created_at',
+        keep: 'history',
+      },
+    ],
   },
 )
 export type RunSessionRow = RowOf<typeof runSessions>
@@ -281,6 +290,10 @@ export const runs = table(
       on: 'insert or update of status',
       when: "new.status not in ('preparing', 'claimed', 'running')",
     },
+    // A run whose finish is not confirmed stays: its hooks have not run yet.
+    expiry: [
+      { where: 'completed_at < :before and not finish_pending', order: 'completed_at', keep: 'history' },
+    ],
     windows: [
       {
         ends: 'due_at',

@@ -1,13 +1,14 @@
 /** The prepared statements of the SQLite store: what runs with every dispatch, without a query builder. */
 import type { DatabaseSync } from 'node:sqlite'
 import { invalidCursor, type Page } from '../../database/page-cursor.ts'
-import { type RowCodec, rowCodec } from '../../database/row-codec.ts'
+import { rowCodec } from '../../database/row-codec.ts'
 import type { DialectStatements } from '../../database/sql-database.ts'
 import type { Mutex } from '../../database/sqlite/mutex.ts'
 import { numberColumn, textColumn } from '../../database/sqlite/prepared-statement.ts'
 import { sqliteCodec } from '../../database/sqlite/sqlite-dialect.ts'
 import { sqliteStoreError } from '../../database/sqlite/sqlite-error.ts'
 import { waitWhileBusy } from '../../database/sqlite/wait-while-busy.ts'
+import type { Table } from '../../database/table.ts'
 import { prepareDeliveryClaims } from '../../deliveries/sqlite-delivery-claims.ts'
 import { type ExecutionRow, executions } from '../../history/audit-tables.ts'
 import { prepareAppendGroup, prepareWriteGroup } from '../../history/stored/sqlite-audit-writes.ts'
@@ -32,14 +33,16 @@ export function prepareStatements(database: DatabaseSync, secrets: Secrets, mute
       }
     }
   const deliveries = prepareDeliveryClaims(database, secrets)
+  const tailAll = locked(prepareTail<EventSummary>(database, secrets, summaries))
+  const tailReal = locked(prepareTail<EventSummary>(database, secrets, summaries, 'probe = 0'))
   return {
     appendGroup: locked(prepareAppendGroup(database)),
     writeGroup: locked(prepareWriteGroup(database)),
     claimDeliveries: locked(deliveries.claim),
     endDeliveries: locked(deliveries.end),
     definitionChanges: locked(prepareDefinitionChanges(database)),
-    tail: locked(prepareTail(database, secrets)),
-    tailEvents: locked(prepareTailEvents(database, secrets)),
+    tail: locked(prepareTail<ExecutionRow>(database, secrets, executions)),
+    tailEvents: (tenant, cursor, { limit, probes }) => (probes ? tailAll : tailReal)(tenant, cursor, limit),
     takeRun: takeInBatches(locked(prepareTakeRuns(database)), { size: 16, width: 1 }),
   }
 }
@@ -62,34 +65,14 @@ function prepareDefinitionChanges(database: DatabaseSync): SyncStatement<'defini
 }
 
 /** Rows become visible in the order of their positions, so a cursor is a position. */
-function prepareTail(database: DatabaseSync, secrets: Secrets): SyncStatement<'tail'> {
-  return prepareTailOf<ExecutionRow>(database, rowCodec(executions, sqliteCodec, secrets), {
-    table: executions.name,
-  })
-}
-
-function prepareTailEvents(database: DatabaseSync, secrets: Secrets): SyncStatement<'tailEvents'> {
-  const codec = rowCodec(summaries, sqliteCodec, secrets)
-  const all = prepareTailOf<EventSummary>(database, codec, { table: summaries.name })
-  const withoutProbes = prepareTailOf<EventSummary>(database, codec, {
-    table: summaries.name,
-    and: 'probe = 0',
-  })
-  return (tenant, cursor, { limit, probes }) => (probes ? all : withoutProbes)(tenant, cursor, limit)
-}
-
-interface TailedTable {
-  readonly table: string
-  readonly and?: string
-}
-
-function prepareTailOf<Row>(database: DatabaseSync, codec: RowCodec, { table, and = '1' }: TailedTable) {
+function prepareTail<Row>(database: DatabaseSync, secrets: Secrets, table: Table, and = '1') {
+  const codec = rowCodec(table, sqliteCodec, secrets)
   // By the primary key: there are few rows after a cursor, whatever their tenant.
   const select = database.prepare(
-    `select position, ${codec.shown.join(', ')} from ${table}
+    `select position, ${codec.shown.join(', ')} from ${table.name}
      where position > ? and position <= ? and +tenant_id = ? and ${and} order by position limit ?`,
   )
-  const last = database.prepare(`select coalesce(max(position), 0) as position from ${table}`)
+  const last = database.prepare(`select coalesce(max(position), 0) as position from ${table.name}`)
   return (tenant: string, cursor: string | undefined, limit: number): Page<Row> => {
     const end = numberColumn(last.get()?.position)
     if (!cursor) return { rows: [], nextCursor: String(end) }
