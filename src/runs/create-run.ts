@@ -85,19 +85,16 @@ export async function createRun(
   return run
 }
 
-interface ResumeRequest extends Pick<RunRequest, 'parameters' | 'created_by'> {
-  /** Only callbacks have one. Their parameters are the coordinator's own and fit no schema. */
-  readonly key?: string
-  /** How many runs caused one another before this one. */
-  readonly depth?: number
-}
-
-/** Creates a run that continues a session. Throws `runs.parameter_validation_failed` for parameters that its agent refuses. */
+/**
+ * Creates a run that continues a session. Only callbacks have a key: their parameters are the coordinator's own and fit no
+ * schema. Throws `runs.parameter_validation_failed` for parameters that its agent refuses.
+ */
 export async function resumeSession(
   parts: CreateRunParts,
   session: RunSessionRow,
-  { parameters, created_by, key, depth = 0 }: ResumeRequest,
+  request: Pick<RunRequest, 'parameters' | 'created_by'> & { readonly key?: string; readonly depth: number },
 ): Promise<RunRow> {
+  const { parameters, created_by, key, depth } = request
   const { tenant_id: tenant, session_id, agent_name, project_dir, parent_session_id } = session
   if (agent_name === null) throw serverError('gateway.conflict', `session ${session_id} names no agent`)
   const blueprint = await requireBlueprint(parts, tenant, agent_name)

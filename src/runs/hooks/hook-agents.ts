@@ -69,7 +69,7 @@ async function askAgent(parts: RunParts, call: HookAgentCall, signal: AbortSigna
   await report.started(facts)
   try {
     const answer = await answerOf(parts, started, signal)
-    return report.run === undefined ? answer : await judgeAnswer(parts, call, { answer, facts })
+    return report.run === undefined ? answer : await judgeAnswer(parts, call, answer, facts)
   } catch (thrown) {
     // Another node continues, with the same run of the agent.
     if (parts.waits.closed.aborted) throw thrown
@@ -139,16 +139,12 @@ function parseText(text: string | null): unknown {
   }
 }
 
-interface HookAnswer {
-  readonly answer: Readonly<Record<string, unknown>>
-  readonly facts: { readonly hook_session_id: string }
-}
-
 /** Reads the answer of an agent that decides about a run strictly, and reports it. */
 async function judgeAnswer(
   parts: RunParts,
   { request, report }: HookAgentCall,
-  { answer, facts }: HookAnswer,
+  answer: Readonly<Record<string, unknown>>,
+  facts: { readonly hook_session_id: string },
 ): Promise<AgentAnswer> {
   const { action, block_reason: reason } = answer
   if (action === 'block') {

@@ -71,8 +71,8 @@ export function createRunHookReports(parts: ReportParts): RunHookReports {
       const hook = hook_id === '' ? undefined : await parts.store.findHook(tenant, hook_id)
       // Other hooks on tool calls are no hooks of the run.
       const isOther = point === undefined || (point === 'on_tool_call' && hook?.source !== 'blueprint')
-      return createReport(parts, {
-        ...{ execution, hook, occasion: occasionOf(execution, run) },
+      return createReport(parts, execution, {
+        ...{ hook, occasion: occasionOf(execution, run) },
         ...(isOther ? { run: undefined, point: undefined } : { run, point }),
       })
     },
@@ -81,14 +81,12 @@ export function createRunHookReports(parts: ReportParts): RunHookReports {
   }
 }
 
-interface ReportedExecution extends Pick<RunHookReport, 'run' | 'point' | 'hook' | 'occasion'> {
-  readonly execution: HookExecution
-}
-
-function createReport({ store, events, clock }: ReportParts, reported: ReportedExecution): RunHookReport {
-  const { execution, run, point, hook, occasion } = reported
+function createReport(
+  { store, events, clock }: ReportParts,
+  { hook_id = '', event }: HookExecution,
+  { run, point, hook, occasion }: Pick<RunHookReport, 'run' | 'point' | 'hook' | 'occasion'>,
+): RunHookReport {
   const begun = clock.now()
-  const { hook_id = '', event } = execution
   const isAwaited = hook?.shadow !== true
   const write = async (
     type: RunHookEventType,

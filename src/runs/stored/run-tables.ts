@@ -1,6 +1,7 @@
 import type { MethodsOf } from '../../database/operation.ts'
 import { columns, type RowOf, table } from '../../database/table.ts'
 import type { NewHook } from '../../stored-hooks/hook-tables.ts'
+import type { Content } from '../../teams/team-tables.ts'
 import type { blueprintOperations, runHookOperations } from './blueprint-operations.ts'
 import type { runEventOperations } from './run-event-operations.ts'
 import type { runOperations, runSessionOperations } from './run-operations.ts'
@@ -36,7 +37,6 @@ export type RunEnd = 'completed' | 'failed' | 'stopped'
 /** What starts runs, besides callers. `retry`: a recovery rule that repeats a run. */
 const runOrigins = ['hook', 'rule', 'retry', 'callback'] as const
 
-type Content = Readonly<Record<string, unknown>>
 const LOST = 'The text cannot be read: the key that sealed it is gone.'
 
 export const blueprints = table(
