@@ -272,12 +272,7 @@ export interface HistoryFilter {
 }
 
 /** Which sessions to list, by the time of their events. */
-export interface SessionFilter {
-  readonly since?: number
-  readonly until?: number
-  /** Leaves out sessions whose id begins with this text. */
-  readonly except_sessions?: string
-}
+export type SessionFilter = Pick<HistoryFilter, 'since' | 'until' | 'except_sessions'>
 
 /** A stored event. The texts are decrypted; undefined if the key is gone. */
 export type StoredEvent = Omit<RowOf<typeof events>, 'request' | 'answer'> & {

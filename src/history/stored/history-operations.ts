@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { isUuid } from '../../database/column-values.ts'
 import { afterJournal, inTenant, type Tx } from '../../database/operation.ts'
 import { type Condition, find, type PageRequest, page } from '../../database/rows.ts'
-import type { SqlDatabase } from '../../database/sql-database.ts'
 import { events, executions, type HistoryFilter } from '../audit-tables.ts'
 
 export const historyOperations = {
@@ -13,13 +12,17 @@ export const historyOperations = {
     if (filter.hook_id !== undefined && !isUuid(filter.hook_id)) return nothing
     const span = await spanOf(tx, tenant, filter)
     if (span === undefined) return nothing
+    const session = db.codec.unindexed('session_id')
+    const except = filter.except_sessions
     const and: readonly Condition[] = [
       ...equalities(filter).map(
         ([column, value], index) =>
           sql`${index === 0 ? sql.ref(column) : db.codec.unindexed(column)} = ${value}`,
       ),
-      ...(filter.shadow === undefined ? [] : [shadowIs(db, filter.shadow)]),
-      ...(filter.except_sessions === undefined ? [] : [isOtherSession(db, filter.except_sessions)]),
+      // A literal, so that the partial index over shadow executions serves it.
+      ...(filter.shadow === undefined ? [] : [sql`shadow = ${sql.lit(db.codec.flag(filter.shadow))}`]),
+      // Events without a session are never left out.
+      ...(except === undefined ? [] : [sql`(${session} is null or ${session} not like ${`${except}%`})`]),
       ...(span.since === undefined ? [] : [sql`created_at >= ${span.since}`]),
       ...(span.until === undefined ? [] : [sql`created_at <= ${span.until}`]),
     ]
@@ -60,15 +63,4 @@ async function spanOf(
   if (event === undefined) return undefined
   const { created_at: time } = event
   return { since: Math.max(since ?? time, time), until: Math.min(until ?? time, time) }
-}
-
-/** Events without a session are never left out. */
-function isOtherSession(db: SqlDatabase, prefix: string) {
-  const session = db.codec.unindexed('session_id')
-  return sql<boolean>`(${session} is null or ${session} not like ${`${prefix}%`})`
-}
-
-/** A literal, so that the partial index over shadow executions serves it. */
-function shadowIs(db: SqlDatabase, shadow: boolean) {
-  return sql<boolean>`shadow = ${sql.lit(db.codec.flag(shadow))}`
 }
