@@ -31,7 +31,7 @@ const MAX_RECORDED_MISSES = 20
 /** Builds the stored record of a dispatch. */
 export function toEventRecord(record: DispatchRecord, context: RecordContext): EventRecord {
   const { attempt, files = [] } = context
-  const { id, decision } = record
+  const { decision } = record
   const made = record.trace({ maxMisses: MAX_RECORDED_MISSES })
   const trace = files.length === 0 ? made : { ...made, files }
   const rewriters = new Set(decision.steps?.map(({ hook }) => hook))

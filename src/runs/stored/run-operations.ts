@@ -12,12 +12,12 @@ import { type Condition, find, insert, type PageRequest, page, update } from '..
 import { isUniqueViolation } from '../../database/sql-database.ts'
 import { isHookError } from '../../engine/core/errors/error.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
+import type { RunFilter } from '../methods/run-methods.ts'
 import { takePositions } from './run-event-operations.ts'
 import { newRunColumns, readRun } from './run-row.ts'
 import {
   deletedRunSessions,
   type NewRun,
-  type RunFilter,
   type RunRow,
   type RunSessionRow,
   runSessions,

@@ -366,15 +366,6 @@ export type RunEventRow = Omit<RowOf<typeof runEventRows>, 'position'> & {
   readonly position: string
 }
 
-export interface RunFilter {
-  readonly status?: RunStatus
-  readonly agent_name?: string
-  readonly session_id?: string
-  readonly parent_session_id?: string
-  readonly has_hooks?: boolean
-  readonly hook_blocked?: boolean
-}
-
 /** A poll of a runner. */
 export interface TakeRunRequest {
   readonly tenant: string
