@@ -4,7 +4,6 @@ import type { Trace } from '../../engine/core/records/trace.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
 import { schema } from '../../engine/core/schema/schema.ts'
 import type { AnalyzeShell, ShellEffects } from '../../engine/core/shell-effects.ts'
-import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import type { Catalogue } from '../../engine/events/catalogue.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import { defineCall } from '../../methods/method.ts'
@@ -144,6 +143,10 @@ async function findRecorded(eventId: string, caller: Caller, { store }: Pick<Met
 
 function parseStored(json: string | undefined): unknown {
   return json === undefined ? undefined : parseStoredJson(json)
+}
+
+function definedFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
 export const eventMethods = [get, explain] as const

@@ -3,7 +3,7 @@ import { serverError } from '../../engine/core/errors/server-errors.ts'
 import { looseObject, nullable, numeric, withAbout } from '../../engine/core/schema/more-schemas.ts'
 import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
 import { defineCall } from '../../methods/method.ts'
-import { found, jsonObject, shortText } from '../../methods/method-fields.ts'
+import { found, jsonObject, shortText, withoutNulls } from '../../methods/method-fields.ts'
 import type { MethodParts } from '../../methods/method-parts.ts'
 import { rowFields, toResult } from '../../methods/row-fields.ts'
 import type { Content } from '../../teams/team-tables.ts'
@@ -130,9 +130,8 @@ const update = defineCall({
         hint: 'Read it again and repeat the change.',
       })
     // As in the original: `hooks: null` changes nothing.
-    const changes = Object.entries(params).filter(([key, value]) => !(key === 'hooks' && value === null))
-    const merged = Object.entries({ ...row.definition, ...Object.fromEntries(changes) })
-    const given = Object.fromEntries(merged.filter(([, value]) => value !== null))
+    const { hooks, ...others } = params
+    const given = withoutNulls({ ...row.definition, ...(hooks === null ? others : params) })
     return saveBlueprint({ given, version: row.version }, caller, parts)
   },
 })
