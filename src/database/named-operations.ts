@@ -1,4 +1,4 @@
-import { inTenant } from './operation.ts'
+import { inTenant, inTenantAt } from './operation.ts'
 import { find, insert, listRows, removeRow, update } from './rows.ts'
 import type { RowOf, Table } from './table.ts'
 
@@ -14,23 +14,15 @@ export function namedOperations<T extends Table>(table: T) {
   const of: Table = table
   return {
     /** Creates the thing if `isNew`, else replaces it. Undefined if it exists already, or does not exist. */
-    save: inTenant(
-      async (
-        tx,
-        tenant_id: string,
-        { name, definition }: NamedDefinition,
-        isNew: boolean,
-        given?: number,
-      ) => {
-        const now = await tx.time(given)
-        const change = { definition, updated_at: now }
-        return typed(
-          isNew
-            ? insert(tx, of, { tenant_id, name, ...change, created_at: now }, 'keep')
-            : update(tx, of, { tenant_id, name }, change).then(([row]) => row),
-        )
-      },
-    ),
+    save: inTenantAt(async (tx, tenant_id: string, { name, definition }: NamedDefinition, isNew: boolean) => {
+      const now = await tx.time()
+      const change = { definition, updated_at: now }
+      return typed(
+        isNew
+          ? insert(tx, of, { tenant_id, name, ...change, created_at: now }, 'keep')
+          : update(tx, of, { tenant_id, name }, change).then(([row]) => row),
+      )
+    }),
     find: inTenant((tx, tenant_id: string, name: string) => typed(find(tx, of, { tenant_id, name }))),
     list: inTenant(
       (tx, tenant_id: string) => listRows(tx, of, { tenant_id }, ['name']) as Promise<readonly RowOf<T>[]>,

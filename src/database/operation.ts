@@ -5,7 +5,7 @@ import { type QueryBuilder, readNow, type SqlDatabase } from './sql-database.ts'
 /** One call of an operation. */
 export interface OperationCall {
   readonly db: SqlDatabase
-  /** The time of the caller, for operations that are `timed`. */
+  /** The time of the caller, for operations that are `timed`, or one that it gave. */
   readonly sentAt: number | undefined
   readonly journal: Projector
 }
@@ -72,12 +72,46 @@ export function inTenantOf<Result>(
   return call.db.tenant(tenant, (trx) => work(transactionOf(call, trx)))
 }
 
+type AndTime<Args extends readonly unknown[]> = readonly [...Args, now?: number]
+
+/** The same at a time that the caller may give as a last argument. `work`, which has no optional parameters, finds it in `tx`. */
+export function inTenantAt<Args extends readonly [Owner, ...unknown[]], Result>(
+  work: Work<Args, Result>,
+  needs: Needs = {},
+): Operation<AndTime<Args>, Result> {
+  return atGivenTime(inTenant(work, needs), work.length - 1)
+}
+
+function atGivenTime<Args extends readonly unknown[], Result>(
+  { needs, run }: Operation<Args, Result>,
+  count: number,
+): Operation<AndTime<Args>, Result> {
+  return operation(needs, (call, ...args) => {
+    // Behind as many arguments as the work has.
+    const own = args.slice(0, count) as unknown as Args
+    return run(callAt(call, args[count] as number | undefined), ...own)
+  })
+}
+
+/** The call at a time that its caller gave. */
+export function callAt(call: OperationCall, now: number | undefined): OperationCall {
+  return now === undefined ? call : { ...call, sentAt: now }
+}
+
 /** One transaction across tenants. */
 export function inSystem<Args extends readonly unknown[], Result>(
   work: Work<Args, Result>,
   needs: Needs = {},
 ): Operation<Args, Result> {
   return operation(needs, (call, ...args) => inSystemOf(call, (tx) => work(tx, ...args)))
+}
+
+/** The same at a time that the caller may give, as in `inTenantAt`. */
+export function inSystemAt<Args extends readonly unknown[], Result>(
+  work: Work<Args, Result>,
+  needs: Needs = {},
+): Operation<AndTime<Args>, Result> {
+  return atGivenTime(inSystem(work, needs), work.length - 1)
 }
 
 export function inSystemOf<Result>(call: OperationCall, work: (tx: Tx) => Promise<Result>): Promise<Result> {

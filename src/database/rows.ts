@@ -47,14 +47,19 @@ interface Selection {
   readonly limit?: number
 }
 
-async function select<T extends Table>(tx: Tx, table: T, match: RowMatch<T>, selection: Selection) {
+async function select<T extends Table, Row = RowOf<T>>(
+  tx: Tx,
+  table: T,
+  match: RowMatch<T>,
+  selection: Selection,
+) {
   const { and = [], order = [], whole = false, lock = false, limit } = selection
-  const { rows } = await sql<RowOf<T>>`select ${columnsOf(tx, table, whole)} from ${sql.table(table.name)}
+  const { rows } = await sql`select ${columnsOf(tx, table, whole)} from ${sql.table(table.name)}
     where ${all([...matches(tx, table, match), ...and])}
     ${order.length === 0 ? sql`` : sql`order by ${sql.join(order.map((text) => sql.raw(text)))}`}
     ${limit === undefined ? sql`` : sql`limit ${limit}`}
     ${lock && tx.db.dialect === 'postgres' ? sql`for update` : sql``}`.execute(tx.trx)
-  return readRows(tx, table, rows)
+  return readRows<T, Row>(tx, table, rows)
 }
 
 /** Rows of a query, with the columns of a table. */
@@ -76,11 +81,18 @@ export async function find<T extends Table>(
   return (await select(tx, table, match, { limit: 1 }))[0]
 }
 
-/** Finds a whole row, and locks it until the transaction ends. */
+/** Finds whole rows, and locks them until the transaction ends. */
+export function lockRows<T extends Table>(
+  tx: Tx,
+  table: T,
+  match: RowMatch<T>,
+  and: readonly Condition[] = [],
+): Promise<readonly WholeRowOf<T>[]> {
+  return select<T, WholeRowOf<T>>(tx, table, match, { whole: true, lock: true, and })
+}
+
 export async function lockRow<T extends Table>(tx: Tx, table: T, match: RowMatch<T>) {
-  const [row] = await select(tx, table, match, { whole: true, lock: true })
-  // All columns were selected.
-  return row as WholeRowOf<T> | undefined
+  return (await lockRows(tx, table, match))[0]
 }
 
 export function listRows<T extends Table>(

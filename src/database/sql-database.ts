@@ -1,7 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { ClaimedDelivery, ClaimRequest, DeliveryEnd } from '../deliveries/delivery-table.ts'
 import { isHookError } from '../engine/core/errors/error.ts'
-import type { GuardRequest, Pass } from '../engine/core/guard-state.ts'
 import type { ExecutionRow } from '../history/audit-tables.ts'
 import type { AppendedGroup, AuditGroup } from '../history/stored/audit-group.ts'
 import type { EventSummary } from '../history/view-tables.ts'
@@ -51,7 +50,6 @@ export interface DialectStatements {
   ): Promise<Page<EventSummary>>
   claimDeliveries(claim: ClaimRequest): Promise<readonly ClaimedDelivery[]>
   endDeliveries(ends: readonly DeliveryEnd[], now?: number): Promise<readonly string[]>
-  takeGuards(tenant: string, requests: readonly GuardRequest[], now?: number): Promise<readonly Pass[]>
   definitionChanges(cursor?: string): Promise<DefinitionChanges>
   /**
    * Writes the rows of a group in one transaction. Existing keys stay as they are, and only inserted executions join

@@ -1,6 +1,14 @@
 import { sql } from 'kysely'
 import { isUuid } from '../database/column-values.ts'
-import { inSystem, inTenant, operation, type Tx, timed } from '../database/operation.ts'
+import {
+  inSystem,
+  inSystemAt,
+  inTenant,
+  inTenantAt,
+  operation,
+  type Tx,
+  timed,
+} from '../database/operation.ts'
 import { insert, type PageRequest, page, update } from '../database/rows.ts'
 import { deliveryPayloadPath } from '../database/sealed-paths.ts'
 import {
@@ -33,14 +41,11 @@ export const deliveryOperations = {
     db.statements.endDeliveries(ends, now ?? sentAt),
   ),
 
-  extendLeases: inSystem(
-    async (tx, leases: readonly Held[], lease_ms: number, now?: number): Promise<void> => {
-      const due_at = sql`${tx.now(now)} + ${lease_ms}`
-      for (const { id, lease } of leases)
-        await update(tx, deliveries, { id, lease, state: 'leased' }, { due_at })
-    },
-    timed,
-  ),
+  extendLeases: inSystemAt(async (tx, leases: readonly Held[], lease_ms: number): Promise<void> => {
+    const due_at = sql`${tx.now()} + ${lease_ms}`
+    for (const { id, lease } of leases)
+      await update(tx, deliveries, { id, lease, state: 'leased' }, { due_at })
+  }, timed),
 
   listDeliveries: inTenant(
     async (
@@ -69,10 +74,10 @@ export const deliveryOperations = {
   ),
 
   /** Makes dead deliveries due again, with their attempts reset. Returns how many. */
-  replayDeliveries: inTenant(async (tx, tenant: string, ids: readonly string[] | 'all', given?: number) => {
+  replayDeliveries: inTenantAt(async (tx, tenant: string, ids: readonly string[] | 'all') => {
     const wanted = ids === 'all' ? ids : ids.filter(isUuid)
     if (wanted.length === 0) return 0
-    const now = tx.now(given)
+    const now = tx.now()
     const waiting = { state: 'waiting', attempts: 0, lease: null, last_error: null } as const
     const replayed = await update(
       tx,

@@ -23,19 +23,13 @@ const {
 } = columns
 
 /** One dispatch to record. The store seals the texts that may hold secrets. */
-export interface EventRecord {
+export interface EventRecord
+  extends Pick<RowOf<typeof events>, 'event_id' | 'event' | 'session_id' | 'agent_id'>,
+    Pick<RowOf<typeof events>, 'kind' | 'by_hook' | 'code' | 'duration_ms'> {
   readonly tenant: string
-  readonly event_id: string
-  readonly event: string
   readonly time: number
-  readonly session_id: string | null
-  readonly agent_id: string | null
   /** Its position in the session; absent in records of older versions. */
   readonly moment?: SessionPosition
-  readonly kind: (typeof decisionKinds)[number]
-  readonly by_hook: string | null
-  readonly code: string | null
-  readonly duration_ms: number
   /** The incoming event as JSON; sealed. */
   readonly request: string
   /** The decision with its trace as JSON; sealed. */
@@ -60,21 +54,12 @@ export interface SessionPosition {
   readonly name?: string
 }
 
-export interface ExecutionRecord {
+export interface ExecutionRecord
+  extends Pick<RowOf<typeof executions>, 'handler_type' | 'decision' | 'duration_ms' | 'retry' | 'code'>,
+    Pick<RowOf<typeof executions>, 'dedup_key' | 'error' | 'shadow' | 'metadata'> {
   readonly hook_id: string
-  readonly handler_type: string
-  readonly decision: (typeof executionDecisions)[number]
-  readonly duration_ms: number
-  readonly retry: number
-  /** Unique for ever: `<hook id>:<event id>`, plus the attempt or `recheck` if there are several. */
-  readonly dedup_key: string
-  readonly code: string | null
-  /** Redacted, one line, at most 256 characters. */
-  readonly error: string | null
   /** The whole text; sealed. */
   readonly error_detail: string | null
-  readonly shadow: boolean
-  readonly metadata: Readonly<Record<string, unknown>>
   /** What only the statistics of the hook use; absent in records of older versions. */
   readonly tally?: ExecutionTally
 }
@@ -130,8 +115,10 @@ export const executions = table(
     decision: oneOf(executionDecisions),
     duration_ms: real(),
     retry: number(),
+    /** Unique for ever: `<hook id>:<event id>`, plus the attempt or `recheck` if there are several. */
     dedup_key: text(),
     code: nullable(text()),
+    /** Redacted, one line, at most 256 characters. */
     error: nullable(text()),
     error_detail: internal(nullable(sealedByHand())),
     shadow: flag(),
@@ -272,12 +259,7 @@ export interface HistoryFilter {
 }
 
 /** Which sessions to list, by the time of their events. */
-export interface SessionFilter {
-  readonly since?: number
-  readonly until?: number
-  /** Leaves out sessions whose id begins with this text. */
-  readonly except_sessions?: string
-}
+export type SessionFilter = Pick<HistoryFilter, 'since' | 'until' | 'except_sessions'>
 
 /** A stored event. The texts are decrypted; undefined if the key is gone. */
 export type StoredEvent = Omit<RowOf<typeof events>, 'request' | 'answer'> & {
@@ -308,14 +290,7 @@ export interface EventTexts {
 }
 
 /** The answer that an idempotency key received. */
-export interface KeptAnswer {
-  readonly tenant: string
-  readonly key: string
-  /** Tells a repeated request from a different one. */
-  readonly request_hash: string
-  readonly answer: string
-  readonly expires_at: number
-}
+export type KeptAnswer = Omit<RowOf<typeof keptAnswers>, 'tenant_id'> & { readonly tenant: string }
 
 /** An answer to keep for `keep_ms`. */
 export interface NewAnswer extends Omit<KeptAnswer, 'expires_at'> {

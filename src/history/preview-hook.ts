@@ -2,16 +2,16 @@ import { agentId } from '../access/agent-id.ts'
 import { HookError } from '../engine/core/errors/error.ts'
 import { serverError } from '../engine/core/errors/server-errors.ts'
 import type { AnalyzeShell } from '../engine/core/shell-effects.ts'
-import type { Clock } from '../engine/core/values/clock.ts'
 import { definedFields } from '../engine/core/values/defined-fields.ts'
 import { catalogue } from '../engine/events/catalogue.ts'
 import { explainMatch } from '../engine/match/explain-match.ts'
 import { compileMatcher, type Matcher } from '../engine/match/matcher.ts'
 import { resolveCatalogueName } from '../hook-files/read/read-hook-file.ts'
+import type { MethodParts } from '../methods/method-parts.ts'
 import type { HookInput } from '../stored-hooks/saving/hook-input.ts'
 import type { HookPreview } from './methods/hook-preview-methods.ts'
 import { recordedInput } from './record/recorded-input.ts'
-import type { RecordedRequest, ViewStore } from './view-tables.ts'
+import type { RecordedRequest } from './view-tables.ts'
 
 export const MAX_PREVIEWED = 500
 /** Requests are decrypted in small pages, because one may be large. */
@@ -19,18 +19,11 @@ const PAGE = 25
 /** A preview runs while a person types, so it ends early rather than late. */
 const MAX_MS = 2_000
 
-interface PreviewContext {
-  readonly tenant: string
-  readonly store: Pick<ViewStore, 'recentRequests'>
-  readonly clock: Clock
-  readonly shell: AnalyzeShell
-}
-
 /** Tries the conditions of a hook on recorded events. Throws a coded error with the field that cannot be compiled. */
 export async function previewHook(
   hook: HookInput,
   limit: number,
-  { tenant, store, clock, shell }: PreviewContext,
+  { tenant, store, clock, shell }: { tenant: string } & Pick<MethodParts, 'store' | 'clock' | 'shell'>,
 ): Promise<HookPreview> {
   if (!hook.event) throw serverError('gateway.request', 'event is required', { at: 'event' })
   const event = resolveCatalogueName(hook.event) as keyof typeof catalogue

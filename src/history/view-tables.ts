@@ -1,8 +1,6 @@
-import type { MethodsOf } from '../database/operation.ts'
 import { columns, type RowOf, table } from '../database/table.ts'
 import { decisionKinds } from '../engine/core/decision.ts'
-import type { eventListOperations } from './views/event-list-operations.ts'
-import type { statisticOperations } from './views/statistic-operations.ts'
+import type { EventListFilter } from './methods/event-list-methods.ts'
 
 const { flag, id, internal, merged, nullable, number, oneOf, position, real, sums, text } = columns
 
@@ -164,31 +162,17 @@ export interface RecordedSummary {
 /** An event in a list. */
 export type EventSummary = RowOf<typeof summaries>
 
-export interface EventFilter {
-  readonly event?: string
+/** The filter of a list, with the names of columns. */
+export type EventFilter = Omit<EventListFilter, 'agent' | 'session' | 'hook' | 'minMs'> & {
   readonly agent_id?: string
   readonly session_id?: string
-  readonly kind?: EventSummary['kind']
   /** The hook that decided or rewrote. */
   readonly by_hook?: string
-  readonly tool?: string
-  /** A part of `what`, in any case. */
-  readonly text?: string
   readonly min_ms?: number
-  readonly rewritten?: boolean
-  readonly opened?: boolean
-  readonly failed?: boolean
-  readonly since?: number
-  readonly until?: number
-  /** Include the probes of `hookhelm doctor`. */
-  readonly probes?: boolean
 }
 
-/** The decisions of one span of time. */
 /** A recorded request, for trying conditions on it. */
 export interface RecordedRequest extends EventSummary {
   /** Decrypted; undefined if the key is gone or the request is too large to try. */
   readonly request: string | undefined
 }
-
-export type ViewStore = MethodsOf<typeof eventListOperations & typeof statisticOperations>

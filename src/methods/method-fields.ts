@@ -43,6 +43,11 @@ export function found<T>(thing: T, noun: string, id: string): Exclude<T, None> {
   return thing as Exclude<T, None>
 }
 
+/** The fields that have a value: null removes one. */
+export function withoutNulls(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
+}
+
 /** The page that the parameters ask the store for. */
 export function requestedPage({ cursor, limit = DEFAULT_PAGE }: { cursor?: string; limit?: number }) {
   return cursor === undefined || cursor === '' ? { limit } : { cursor, limit }

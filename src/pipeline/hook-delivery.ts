@@ -3,6 +3,7 @@ import type { NewDelivery } from '../deliveries/delivery-table.ts'
 import type { DeliverWork, DeliveryAttempt } from '../deliveries/delivery-worker.ts'
 import { TRUSTED_LIMITS } from '../deliveries/delivery-worker.ts'
 import type { Envelope } from '../engine/core/context.ts'
+import { definedFields } from '../engine/core/values/defined-fields.ts'
 import type { HookDefinition } from '../engine/hook-definition.ts'
 import { parseJson } from '../safe/json.ts'
 import type { AgentFolders } from '../stored-hooks/snapshots/snapshot.ts'
@@ -31,18 +32,14 @@ export function hookDeliveries(
   folderOf: (hook: string) => AgentFolders | undefined = () => undefined,
 ): readonly NewDelivery[] {
   const { envelope } = cause
-  return observers.map(({ id: hook = '' }) => ({
-    id: randomUUID(),
-    tenant: envelope.tenant,
-    kind: HOOK_DELIVERY,
-    dedup_key: `${hook}:${envelope.id}`,
-    payload: JSON.stringify({ hook, ...cause, ...withFolder(folderOf(hook)) } satisfies HookDelivery),
-    created_at: envelope.time ?? 0,
-  }))
-}
-
-function withFolder(folder: AgentFolders | undefined): { readonly folder?: AgentFolders } {
-  return folder === undefined ? {} : { folder }
+  return observers.map(({ id: hook = '' }) => {
+    const delivery: HookDelivery = { hook, ...cause, ...definedFields({ folder: folderOf(hook) }) }
+    return {
+      ...{ id: randomUUID(), tenant: envelope.tenant, kind: HOOK_DELIVERY },
+      ...{ dedup_key: `${hook}:${envelope.id}`, payload: JSON.stringify(delivery) },
+      created_at: envelope.time ?? 0,
+    }
+  })
 }
 
 /** How the execution of a queued hook ended, or why there was none. */

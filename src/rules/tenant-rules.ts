@@ -19,22 +19,18 @@ export interface TenantRules {
   forget(tenant: string): void
 }
 
-interface TenantRulesParts {
+/** Only a gateway on the machine of its user reads files. */
+export function createTenantRules(parts: {
   readonly store: Pick<RuleStore, 'listRules'>
-  /** Only a gateway on the machine of its user reads files. */
   readonly files?: RuleFiles
   maxChainDepthOf(tenant: string): number | undefined
-}
-
-export function createTenantRules({ store, files, maxChainDepthOf }: TenantRulesParts): TenantRules {
+}): TenantRules {
+  const { store, files } = parts
   const loaded = new LRUCache<string, RuleGroup | Promise<RuleGroup>>({ max: MAX_TENANTS })
   const load = async (tenant: string): Promise<RuleGroup> => {
     const rows = await store.listRules(tenant)
-    const rules = rows.flatMap((row) => {
-      const { rule } = readStoredRule(row)
-      return rule ?? []
-    })
-    return storedGroup(rules, maxChainDepthOf(tenant))
+    const rules = rows.flatMap((row) => readStoredRule(row).rule ?? [])
+    return storedGroup(rules, parts.maxChainDepthOf(tenant))
   }
   const storedOf = (tenant: string): RuleGroup | Promise<RuleGroup> => {
     const known = loaded.get(tenant)

@@ -83,14 +83,11 @@ function triggerDeliveries(cause: TriggerCause, groups: readonly RuleGroup[]): r
   const own = cause.isOnlyFailures !== true && listens(cause.event) ? [ruleEvent(cause)] : []
   const failed = listens(HOOK_FAILURE) ? cause.failures().map((failure) => failureEvent(cause, failure)) : []
   return [...own, ...failed].flatMap((event, index) => {
-    const matched = matchRules(groups, event)
+    const matched = groups.flatMap((group) =>
+      group.ruleSet.matching(event).map((rule) => inGroup(group, rule)),
+    )
     return matched.length === 0 ? [] : [toDelivery(cause, { event, matched }, index)]
   })
-}
-
-/** The rules of all groups that an event meets. */
-function matchRules(groups: readonly RuleGroup[], event: HookChainEvent): readonly MatchedRule[] {
-  return groups.flatMap((group) => group.ruleSet.matching(event).map((rule) => inGroup(group, rule)))
 }
 
 /** A rule with the values of its group where it has none. */
@@ -136,7 +133,7 @@ export function ruleEvent(cause: Omit<TriggerCause, 'failures' | 'folders'>): Ho
   const own = isRecord(payload) ? payload : {}
   return {
     eventName: event,
-    outcome: outcomeOf(event, own, { envelope, isBlocked }),
+    outcome: outcomeOf(event, own, envelope.outcome, isBlocked),
     payload: { ...contextOf(envelope), ...own, ...ofHooks },
   }
 }
@@ -146,17 +143,11 @@ function contextOf({ session, run, agent, cwd, toolCall }: Envelope): RulePayloa
   return definedFields({ session_id: session, run_id: run, agent_name: agent, cwd, tool_use_id: toolCall })
 }
 
-interface OutcomeContext {
-  readonly envelope: Envelope
-  readonly isBlocked: boolean
-}
-
-function outcomeOf(event: string, payload: RulePayload, { envelope, isBlocked }: OutcomeContext): Outcome {
+function outcomeOf(event: string, payload: RulePayload, given: unknown, isBlocked: boolean): Outcome {
   // What is blocked here is not accepted as complete, whatever its sender says.
   if (event === 'task_completed' && isBlocked) return 'failed'
-  const given =
-    outcomes.find((name) => name === payload.outcome) ?? outcomes.find((name) => name === envelope.outcome)
-  if (given !== undefined) return given
+  const known = outcomes.find((name) => name === payload.outcome) ?? outcomes.find((name) => name === given)
+  if (known !== undefined) return known
   if (event === 'post_tool_use_failure' || event === 'stop_failure' || event === 'run_error') return 'failed'
   if (event === 'run_timeout') return 'timeout'
   return event === 'task_completed' || event === 'post_tool_use' ? 'success' : 'unknown'

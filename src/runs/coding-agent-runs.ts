@@ -1,16 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import { serverError } from '../engine/core/errors/server-errors.ts'
 import { after } from '../engine/core/values/after.ts'
-import type { Clock } from '../engine/core/values/clock.ts'
-import { type CreateRunParts, requireBlueprint } from './create-run.ts'
+import { requireBlueprint } from './create-run.ts'
+import type { RunParts } from './run-parts.ts'
 import type { RunProofs } from './run-proof.ts'
-import type { RunWaits } from './run-waits.ts'
-import type { RunRow, RunStatus, RunStore } from './stored/run-tables.ts'
+import type { RunRow, RunStatus } from './stored/run-tables.ts'
 
-export interface CodingAgentRunParts extends Pick<CreateRunParts, 'edition'> {
-  readonly store: CreateRunParts['store'] & Pick<RunStore, 'findRun' | 'findRunOfExecutor' | 'listRuns'>
-  readonly waits: RunWaits
-  readonly clock: Clock
+interface CodingAgentRunParts extends Pick<RunParts, 'store' | 'edition' | 'waits' | 'clock'> {
   readonly proofs: RunProofs
   /** The agents whose blueprints have `on_tool_call` hooks. */
   toolCallAgents(tenant: string): Promise<readonly string[]>
@@ -118,7 +114,7 @@ async function untilReported(
 const underWay: readonly RunStatus[] = ['claimed', 'running']
 
 async function findUnderWay(
-  store: Pick<RunStore, 'listRuns'>,
+  store: RunParts['store'],
   tenant: string,
   isWanted: (run: RunRow) => Promise<boolean>,
 ): Promise<RunRow | undefined> {
@@ -135,7 +131,7 @@ async function findUnderWay(
 
 /** Whether the run may start this coding agent. What a runner starts by its own settings is known to the runner only. */
 async function startsAgent(
-  parts: Pick<CreateRunParts, 'store' | 'edition'>,
+  parts: CodingAgentRunParts,
   { tenant_id, agent_name }: RunRow,
   agent: string,
 ): Promise<boolean> {

@@ -1,32 +1,22 @@
 import { errorText } from '../engine/core/errors/error.ts'
 import { serverError } from '../engine/core/errors/server-errors.ts'
 import type { AgentAnswer, StartAgentRequest } from '../engine/core/host.ts'
-import type { Log } from '../engine/core/records/sink.ts'
-import type { Clock } from '../engine/core/values/clock.ts'
-import type { Edition } from '../engine/core/values/edition.ts'
 import { createLedger, type TokenBudget } from '../handlers/prompt/token-budget.ts'
 import type { Store } from '../store/store.ts'
-import type { HookStore } from '../stored-hooks/hook-tables.ts'
 import { type CodingAgentRuns, createCodingAgentRuns } from './coding-agent-runs.ts'
-import {
-  type CreateRunParts,
-  createRun,
-  type RunOrigin,
-  type RunRequest,
-  resumeSession,
-} from './create-run.ts'
+import { createRun, type RunOrigin, type RunRequest, resumeSession } from './create-run.ts'
 import { finishRun } from './finish-run.ts'
 import { startHookAgent } from './hooks/hook-agents.ts'
 import type { HttpRunHookParts } from './hooks/http-run-hooks.ts'
 import { createResultHooks } from './hooks/result-hooks.ts'
-import type { RunEventName } from './hooks/run-hook-points.ts'
 import { createRunHookReports } from './hooks/run-hook-reports.ts'
 import { createPolls, createRunnerKeeper, type PollAnswer, type PollRequest } from './poll-runs.ts'
-import { type DispatchRunEvent, prepareRun, type RunRefusal } from './prepare-run.ts'
+import { prepareRun } from './prepare-run.ts'
 import { createRunEvents, type NewSessionEvent, type RunEvents } from './run-events.ts'
+import type { RunParts } from './run-parts.ts'
 import type { RunProofs } from './run-proof.ts'
 import { createRunWaits, hasEnded } from './run-waits.ts'
-import type { RunReport, RunRow, RunStore } from './stored/run-tables.ts'
+import type { RunReport, RunRow } from './stored/run-tables.ts'
 
 /** Times of the coordinator, in milliseconds. */
 export interface RunTimes {
@@ -36,21 +26,16 @@ export interface RunTimes {
   readonly pollMs?: number
 }
 
-export interface CoordinatorParts {
-  readonly store: RunStore & Pick<HookStore, 'findHook'> & Pick<Store, 'onRunHint'>
-  readonly edition: Edition
-  readonly clock: Clock
-  readonly log: Log
+export interface CoordinatorParts
+  extends Pick<RunParts, 'edition' | 'clock' | 'log' | 'dispatch' | 'hasHooks'> {
+  readonly store: RunParts['store'] & Pick<Store, 'onRunHint'>
   readonly times?: RunTimes
-  readonly dispatch: DispatchRunEvent
   readonly proofs: RunProofs
   /** The tokens of each tenant, for runs of models. */
   readonly budget: TokenBudget
   needsHooks(tenant: string): Promise<readonly string[]>
   /** The agents whose blueprints have `on_tool_call` hooks. */
   toolCallAgents(tenant: string): Promise<readonly string[]>
-  /** Whether any hook of the tenant listens to the event; true if that is not known. */
-  hasHooks(tenant: string, event: RunEventName): Promise<boolean>
 }
 
 /** A report of a runner about a run that it holds. */
@@ -70,7 +55,7 @@ export interface Coordinator {
   stop(tenant: string, runId: string): Promise<RunRow | undefined>
   /** Stops the runs of a session that no runner has taken yet, and resolves when what follows their end is done. */
   stopWaiting(tenant: string, sessionId: string): Promise<void>
-  poll(request: Omit<PollRequest, 'wait_ms'>): Promise<PollAnswer>
+  poll(request: PollRequest): Promise<PollAnswer>
   /** Marks a runner and its runs as alive. */
   keep(tenant: string, runnerId: string): Promise<void>
   report(report: RunnerReport): Promise<RunRow>
@@ -110,17 +95,15 @@ const REMOVED_AFTER_LEASES = 10
 const MAX_ATTEMPTS = 3
 
 export function createCoordinator(options: CoordinatorParts): Coordinator {
-  const { store, edition, clock, log, dispatch } = options
+  const { store, clock, log } = options
   const times = { leaseMs: LEASE_MS, pollMs: POLL_MS, ...options.times }
   const waits = createRunWaits(clock)
   const ledger = createLedger(options.budget, log)
-  const runners = createRunnerKeeper(store, { clock, leaseMs: times.leaseMs })
+  const runners = createRunnerKeeper(store, clock, times.leaseMs)
   const events = createRunEvents(store, clock)
-  const creating: CreateRunParts = { store, events, edition }
   const background = new Set<Promise<void>>()
-  const reports = createRunHookReports({ store, events, now: clock.now })
-  const { hasHooks } = options
-  const parts = { ...creating, store, waits, dispatch, clock, log, leaseMs: times.leaseMs, reports, hasHooks }
+  const reports = createRunHookReports({ store, events, clock })
+  const parts: RunParts = { ...options, ...times, events, waits, reports, fail }
 
   const inBackground = (work: Promise<void>) => {
     const done = work
@@ -140,26 +123,22 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
     const finished = finishRun(parts, run).finally(() => finishing.delete(run.run_id))
     finishing.set(run.run_id, inBackground(finished))
   }
-  async function fail(run: RunRow, end: RunRefusal) {
+  async function fail(run: RunRow, end: Parameters<RunParts['fail']>[1]) {
     const report: RunReport = { report: 'ended', status: 'failed', ...end }
     const reported = await store.reportRun(run.tenant_id, run.run_id, null, report)
     if (reported?.changed) ended(reported.run)
   }
-  const passResults = createResultHooks({ ...parts, fail, pollMs: times.pollMs })
-  const polls = createPolls({
-    ...{ store, runners, waits, clock, leaseMs: times.leaseMs },
+  const passResults = createResultHooks(parts)
+  const polls = createPolls(parts, runners, {
     needsHooks: options.needsHooks,
-    prepare: (taken) => void inBackground(prepareRun({ ...parts, fail }, taken)),
+    prepare: (taken) => void inBackground(prepareRun(parts, taken)),
   })
   const forgetHints = store.onRunHint(waits.announce)
-  const sweep = startSweep(
-    { store, clock, log, leaseMs: times.leaseMs },
-    { ended, finish, announce: waits.announce },
-  )
+  const sweep = startSweep(parts, { ended, finish })
 
   return {
     async start(request, origin) {
-      const run = await createRun(creating, request, origin)
+      const run = await createRun(parts, request, origin)
       waits.announce(request.tenant)
       return run
     },
@@ -167,7 +146,7 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
       const session = await store.findRunSession(tenant, session_id)
       if (session === undefined) throw serverError('gateway.not_found', `session not found: ${session_id}`)
       const by = by_run_id === undefined ? undefined : await store.findRun(tenant, by_run_id)
-      const run = await resumeSession(creating, session, { ...request, depth: by ? by.depth + 1 : 0 })
+      const run = await resumeSession(parts, session, { ...request, depth: by ? by.depth + 1 : 0 })
       waits.announce(tenant)
       return run
     },
@@ -192,7 +171,7 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
       }
       await Promise.all(stopped.map(({ run_id }) => finishing.get(run_id)))
     },
-    poll: (request) => polls.poll({ ...request, wait_ms: times.pollMs }),
+    poll: polls.poll,
     async report({ tenant, run_id, runner_id, report }) {
       await runners.keep(tenant, runner_id)
       const reported = await store.reportRun(tenant, run_id, runner_id, report)
@@ -223,7 +202,7 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
     },
     startAgent: (request, signal) => startHookAgent(parts, request, signal),
     httpHooks: parts,
-    ofCodingAgents: createCodingAgentRuns({ ...parts, ...options, waits }),
+    ofCodingAgents: createCodingAgentRuns({ ...options, waits }),
     onEvents: events.onAppended,
     deleteSession: events.deleteSession,
     times,
@@ -259,12 +238,8 @@ export function createCoordinator(options: CoordinatorParts): Coordinator {
 
 /** Repairs abandoned runs, and continues what followed the end of a run when its node stopped. */
 function startSweep(
-  { store, clock, log, leaseMs }: Pick<CoordinatorParts, 'store' | 'clock' | 'log'> & { leaseMs: number },
-  {
-    ended,
-    finish,
-    announce,
-  }: { ended(run: RunRow): void; finish(run: RunRow): void; announce(tenant: string): void },
+  { store, clock, log, leaseMs, waits }: RunParts,
+  { ended, finish }: { ended(run: RunRow): void; finish(run: RunRow): void },
 ): { stop(): void } {
   let sweeping = false
   let cleanedAt = Number.NEGATIVE_INFINITY
@@ -272,7 +247,7 @@ function startSweep(
     const changed = await store.expireRuns({ max_attempts: MAX_ATTEMPTS, limit: SWEEP_LIMIT })
     for (const run of changed) {
       if (hasEnded(run)) ended(run)
-      announce(run.tenant_id)
+      waits.announce(run.tenant_id)
     }
     for (const run of await store.takeUnfinishedRuns(SWEEP_LIMIT)) finish(run)
     if (clock.elapsed() - cleanedAt < leaseMs) return

@@ -2,12 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { HookError } from '../engine/core/errors/error.ts'
 import { serverError } from '../engine/core/errors/server-errors.ts'
 import { definedFields } from '../engine/core/values/defined-fields.ts'
-import type { Edition } from '../engine/core/values/edition.ts'
 import type { SchemaViolation } from '../handlers/agent/schema-check.ts'
 import { type Blueprint, checkParameters, readBlueprint } from './blueprints/blueprint.ts'
 import { findDefinition } from './blueprints/builtin-blueprints.ts'
-import type { RunEvents } from './run-events.ts'
-import type { NewRun, RunDemands, RunRow, RunSessionRow, RunStore } from './stored/run-tables.ts'
+import type { CreateRunParts } from './run-parts.ts'
+import type { NewRun, RunDemands, RunRow, RunSessionRow } from './stored/run-tables.ts'
 
 /** Without a runner by then, a run fails. */
 const CLAIM_WITHIN_MS = 300_000
@@ -33,12 +32,6 @@ export interface RunRequest {
 export interface RunOrigin
   extends Partial<Pick<NewRun, 'key' | 'hook_point' | 'depth' | 'parent_run_id' | 'overrides' | 'origin'>> {
   readonly session_id?: string
-}
-
-export interface CreateRunParts {
-  readonly store: Pick<RunStore, 'findBlueprint' | 'createRun' | 'findRunSession'>
-  readonly events: RunEvents
-  readonly edition: Edition
 }
 
 /** The blueprint of an agent; throws if there is none, or if this gateway cannot use it. */
@@ -92,19 +85,16 @@ export async function createRun(
   return run
 }
 
-interface ResumeRequest extends Pick<RunRequest, 'parameters' | 'created_by'> {
-  /** Only callbacks have one. Their parameters are the coordinator's own and fit no schema. */
-  readonly key?: string
-  /** How many runs caused one another before this one. */
-  readonly depth?: number
-}
-
-/** Creates a run that continues a session. Throws `runs.parameter_validation_failed` for parameters that its agent refuses. */
+/**
+ * Creates a run that continues a session. Only callbacks have a key: their parameters are the coordinator's own and fit no
+ * schema. Throws `runs.parameter_validation_failed` for parameters that its agent refuses.
+ */
 export async function resumeSession(
   parts: CreateRunParts,
   session: RunSessionRow,
-  { parameters, created_by, key, depth = 0 }: ResumeRequest,
+  request: Pick<RunRequest, 'parameters' | 'created_by'> & { readonly key?: string; readonly depth: number },
 ): Promise<RunRow> {
+  const { parameters, created_by, key, depth } = request
   const { tenant_id: tenant, session_id, agent_name, project_dir, parent_session_id } = session
   if (agent_name === null) throw serverError('gateway.conflict', `session ${session_id} names no agent`)
   const blueprint = await requireBlueprint(parts, tenant, agent_name)
@@ -161,9 +151,7 @@ function parametersError(agent: string, violations: readonly SchemaViolation[]):
   return serverError(
     'runs.parameter_validation_failed',
     `agent ${agent} does not take these parameters: ${text}`,
-    {
-      cause: { validationErrors: violations },
-    },
+    { cause: { validationErrors: violations } },
   )
 }
 

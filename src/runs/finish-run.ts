@@ -1,28 +1,15 @@
 import { errorText } from '../engine/core/errors/error.ts'
-import type { Log } from '../engine/core/records/sink.ts'
-import type { HookStore } from '../stored-hooks/hook-tables.ts'
-import { type CreateRunParts, resumeSession } from './create-run.ts'
+import { resumeSession } from './create-run.ts'
 import { pointOfEvent, type RunEventName } from './hooks/run-hook-points.ts'
-import type { DispatchRunEvent } from './prepare-run.ts'
 import { endEvents, findResult, hookEvent, noResult, type RunResult } from './run-events.ts'
-import type { RunWaits } from './run-waits.ts'
-import type { RunRow, RunStore } from './stored/run-tables.ts'
-
-export interface FinishParts extends CreateRunParts {
-  readonly store: CreateRunParts['store'] &
-    Pick<RunStore, 'findRun' | 'listRunEvents' | 'confirmFinish'> &
-    Pick<HookStore, 'findHook'>
-  readonly dispatch: DispatchRunEvent
-  readonly waits: RunWaits
-  readonly log: Log
-  hasHooks(tenant: string, event: RunEventName): Promise<boolean>
-}
+import type { RunParts } from './run-parts.ts'
+import type { RunRow } from './stored/run-tables.ts'
 
 /**
  * Does what follows the end of a run: its events, its finish hooks, the callback to its parent, and the report to the run whose hook
  * started it. Each step can be repeated. The run stays unconfirmed until all are done, and a sweep tries again.
  */
-export async function finishRun(parts: FinishParts, run: RunRow): Promise<void> {
+export async function finishRun(parts: RunParts, run: RunRow): Promise<void> {
   const { store, events, log } = parts
   const { tenant_id: tenant, run_id } = run
   try {
@@ -30,10 +17,7 @@ export async function finishRun(parts: FinishParts, run: RunRow): Promise<void> 
     await events.append(run, endEvents(run, session?.status ?? run.status))
     const result = (await findResult(store, run, run_id)) ?? noResult
     // A run whose answer a hook waits for fires no run hooks.
-    if (run.hook_point === null) {
-      await dispatchFailure(parts, run)
-      await dispatchFinish(parts, run, result)
-    }
+    if (run.hook_point === null) await dispatchEnd(parts, run, result)
     // A recovery rule has its own record of the runs that it starts.
     if (run.hook_point === null && run.parent_run_id !== null && run.origin === 'hook')
       await reportToCause(parts, run)
@@ -44,30 +28,21 @@ export async function finishRun(parts: FinishParts, run: RunRow): Promise<void> 
   }
 }
 
-async function dispatchFinish({ dispatch }: FinishParts, run: RunRow, result: RunResult): Promise<void> {
-  const { parameters, status, error, session_id, run_id, agent_name } = run
-  await dispatch(run, {
-    event: 'run_finish',
-    payload: { parameters, ...result, status, error, session_id, run_id, agent_name: agent_name ?? '' },
-    idempotency_key: `run_finish:${run_id}`,
-  })
-}
-
-/** A run that took too long is a timeout, and every other failure an error. */
-async function dispatchFailure({ dispatch, hasHooks }: FinishParts, run: RunRow): Promise<void> {
+async function dispatchEnd({ dispatch, hasHooks }: RunParts, run: RunRow, result: RunResult): Promise<void> {
   const { tenant_id, parameters, status, error, session_id, run_id, agent_name, timed_out } = run
-  if (status !== 'failed') return
-  const event = timed_out ? 'run_timeout' : 'run_error'
-  if (!(await hasHooks(tenant_id, event))) return
-  await dispatch(run, {
-    event,
-    payload: { parameters, status, error, session_id, run_id, agent_name: agent_name ?? '' },
-    idempotency_key: `${event}:${run_id}`,
-  })
+  const about = { status, error, session_id, run_id, agent_name: agent_name ?? '' }
+  const send = (event: RunEventName, own: object) =>
+    dispatch(run, {
+      ...{ event, payload: { parameters, ...own, ...about }, idempotency_key: `${event}:${run_id}` },
+    })
+  // A run that took too long is a timeout, and every other failure an error.
+  const failure = timed_out ? 'run_timeout' : 'run_error'
+  if (status === 'failed' && (await hasHooks(tenant_id, failure))) await send(failure, {})
+  await send('run_finish', result)
 }
 
 /** Tells the session of the run whose hook started this run how it ended. */
-async function reportToCause({ store, events }: FinishParts, run: RunRow): Promise<void> {
+async function reportToCause({ store, events }: RunParts, run: RunRow): Promise<void> {
   const {
     tenant_id: tenant,
     run_id,
@@ -103,7 +78,7 @@ async function reportToCause({ store, events }: FinishParts, run: RunRow): Promi
 }
 
 /** Resumes the parent session with the result. False while the parent is busy. */
-async function callBack(parts: FinishParts, run: RunRow, result: RunResult): Promise<boolean> {
+async function callBack(parts: RunParts, run: RunRow, result: RunResult): Promise<boolean> {
   const { tenant_id: tenant, run_id, session_id, agent_name, status, error, parent_session_id } = run
   if (parent_session_id === null) return true
   const parent = await parts.store.findRunSession(tenant, parent_session_id)

@@ -1,7 +1,7 @@
 import { serverError } from '../engine/core/errors/server-errors.ts'
 import { after } from '../engine/core/values/after.ts'
 import type { Clock } from '../engine/core/values/clock.ts'
-import type { RunWaits } from './run-waits.ts'
+import type { RunParts } from './run-parts.ts'
 import type { RunnerRow, RunRow, RunStore, TakenRun } from './stored/run-tables.ts'
 
 /** What a runner is to do next. Empty: nothing, poll again. */
@@ -14,19 +14,13 @@ export type PollAnswer =
 export interface PollRequest {
   readonly tenant: string
   readonly runner_id: string
-  readonly wait_ms: number
   /** False: the runner has no free place, and only wants to know what to stop. */
   readonly takes_runs: boolean
   /** Aborted when the runner has disconnected. */
   readonly signal?: AbortSignal
 }
 
-interface PollParts {
-  readonly store: Pick<RunStore, 'stoppingSessions' | 'takeRun'>
-  readonly runners: RunnerKeeper
-  readonly waits: RunWaits
-  readonly clock: Clock
-  readonly leaseMs: number
+interface StartHooks {
   /** The agents whose runs have start hooks. */
   needsHooks(tenant: string): Promise<readonly string[]>
   /** Runs the start hooks of a run, in the background. */
@@ -46,8 +40,11 @@ export interface Polls {
 }
 
 /** Answers long polls. A run that needs hooks is prepared while its poll goes on. */
-export function createPolls(parts: PollParts): Polls {
-  const { store, runners, waits, clock, leaseMs } = parts
+export function createPolls(
+  { store, waits, clock, leaseMs, pollMs }: RunParts,
+  runners: RunnerKeeper,
+  hooks: StartHooks,
+): Polls {
   const asked = new Map<string, number>()
   /** When each runner last had nothing to stop. */
   const looked = new Map<string, number>()
@@ -65,13 +62,13 @@ export function createPolls(parts: PollParts): Polls {
 
   async function take({ tenant, runner_id, signal }: PollRequest): Promise<PollAnswer | undefined> {
     for (;;) {
-      const needsHooks = await parts.needsHooks(tenant)
+      const needsHooks = await hooks.needsHooks(tenant)
       // A run for a runner that has disconnected would wait for the end of its lease.
       if (signal?.aborted) return undefined
       const taken = await store.takeRun({ tenant, runner_id, needsHooks, lease_ms: leaseMs })
       if (taken === undefined) return undefined
       if (taken.next === 'start') return { run: taken.run }
-      parts.prepare(taken)
+      hooks.prepare(taken)
     }
   }
 
@@ -97,7 +94,7 @@ export function createPolls(parts: PollParts): Polls {
   async function poll(request: PollRequest): Promise<PollAnswer> {
     const ended = new AbortController()
     const end = () => ended.abort()
-    const callOff = after(clock, Math.max(1, request.wait_ms), end)
+    const callOff = after(clock, Math.max(1, pollMs), end)
     request.signal?.addEventListener('abort', end, { once: true })
     const isOver = () => ended.signal.aborted || waits.closed.aborted || request.signal?.aborted === true
     try {
@@ -133,7 +130,8 @@ const FRESH = 1 / 6
 
 export function createRunnerKeeper(
   store: Pick<RunStore, 'keepRunner'>,
-  { clock, leaseMs }: { readonly clock: Clock; readonly leaseMs: number },
+  clock: Clock,
+  leaseMs: number,
 ): RunnerKeeper {
   const kept = new Map<string, { readonly at: number; readonly row: RunnerRow }>()
   const isFresh = ({ at }: { readonly at: number }) => clock.elapsed() - at < leaseMs * FRESH

@@ -1,17 +1,12 @@
 import type { Decision } from '../engine/core/decision.ts'
 import { errorText } from '../engine/core/errors/error.ts'
-import type { Log } from '../engine/core/records/sink.ts'
 import { isRecord } from '../engine/core/schema/check.ts'
-import type { Clock } from '../engine/core/values/clock.ts'
-import type { HookStore } from '../stored-hooks/hook-tables.ts'
-import type { CreateRunParts } from './create-run.ts'
 import { problemOfChange } from './hooks/hook-change.ts'
 import type { RunEventName } from './hooks/run-hook-points.ts'
-import type { RunHookReports } from './hooks/run-hook-reports.ts'
 import { hookTarget } from './hooks/run-hooks.ts'
 import { hookEvent } from './run-events.ts'
-import type { RunWaits } from './run-waits.ts'
-import type { RunRow, RunStore, TakenRun } from './stored/run-tables.ts'
+import type { RunParts } from './run-parts.ts'
+import type { RunRow, TakenRun } from './stored/run-tables.ts'
 
 /** Sends an event of a run through the hooks of its tenant. */
 export type DispatchRunEvent = (
@@ -24,20 +19,6 @@ export type DispatchRunEvent = (
   signal?: AbortSignal,
 ) => Promise<Decision>
 
-export interface PrepareParts extends CreateRunParts {
-  readonly store: CreateRunParts['store'] &
-    Pick<RunStore, 'extendPreparation' | 'endPreparation'> &
-    Pick<HookStore, 'findHook'>
-  readonly waits: RunWaits
-  readonly dispatch: DispatchRunEvent
-  readonly clock: Clock
-  readonly log: Log
-  readonly leaseMs: number
-  readonly reports: RunHookReports
-  /** Ends the run. */
-  fail(run: RunRow, end: RunRefusal): Promise<void>
-}
-
 /** Why hooks end a run. */
 export interface RunRefusal {
   readonly error: string
@@ -48,7 +29,7 @@ export interface RunRefusal {
  * Runs the start hooks of a run under a lease that it renews. Afterwards the run is pending again, for any matching runner,
  * or it has failed. If this node stops before, the lease runs out and another poll prepares the run again.
  */
-export async function prepareRun(parts: PrepareParts, { run, lease }: TakenRun): Promise<void> {
+export async function prepareRun(parts: RunParts, { run, lease }: TakenRun): Promise<void> {
   const { store, clock, log, leaseMs, waits } = parts
   const { tenant_id: tenant, run_id } = run
   let isLost = false
@@ -64,13 +45,13 @@ export async function prepareRun(parts: PrepareParts, { run, lease }: TakenRun):
   try {
     const decision = await dispatchStart(parts, run, waits.closed)
     if (waits.closed.aborted || isLost) return
-    const refusal = await refusalOf(parts, run, decision)
+    const refusal = await runRefusalOf(parts, { run, point: 'on_run_start' }, decision)
     if (refusal !== undefined) {
       if (await store.extendPreparation(tenant, run_id, lease, leaseMs)) await parts.fail(run, refusal)
       return
     }
-    const parameters = changedParameters(decision)
-    await store.endPreparation(tenant, run_id, parameters === undefined ? { lease } : { lease, parameters })
+    const { input } = decision
+    await store.endPreparation(tenant, run_id, { lease, ...(isRecord(input) ? { parameters: input } : {}) })
   } catch (thrown) {
     log('runs.prepare_failed', { tenant, run_id, error: errorText(thrown) })
   } finally {
@@ -80,50 +61,45 @@ export async function prepareRun(parts: PrepareParts, { run, lease }: TakenRun):
   }
 }
 
-function dispatchStart({ dispatch }: PrepareParts, run: RunRow, signal: AbortSignal): Promise<Decision> {
+function dispatchStart({ dispatch }: RunParts, run: RunRow, signal: AbortSignal): Promise<Decision> {
   const { parameters, agent_name, session_id, run_id } = run
   const payload = { parameters, agent_name: agent_name ?? '', session_id, run_id }
   return dispatch(run, { event: 'run_start', payload }, signal)
 }
 
-function changedParameters({ input }: Decision): Readonly<Record<string, unknown>> | undefined {
-  return isRecord(input) ? input : undefined
+interface DecidingPoint {
+  readonly run: RunRow
+  readonly point: 'on_run_start' | 'on_result'
 }
 
-/** Why the run must not start. */
-async function refusalOf(
-  parts: PrepareParts,
-  run: RunRow,
+/** Why the run ends by a decision of its hooks; undefined if it goes on. */
+export async function runRefusalOf(
+  parts: RunParts,
+  at: DecidingPoint,
   decision: Decision,
 ): Promise<RunRefusal | undefined> {
-  const { kind, reason = 'No reason provided', code, input } = decision
-  if (kind === 'block') {
-    await reportUnreportedBlock(parts, { run, point: 'on_run_start', decision })
-    return refused(code?.startsWith('agent.') ? `Hook failed: ${reason}` : reason)
-  }
-  // Only without approvals: the dispatcher of a gateway answers with what a person decided.
-  if (kind === 'ask') return refused(`a hook asks for an approval, and no person can be asked: ${reason}`)
-  if (!isRecord(input)) return undefined
-  const problem = await problemOfChange(parts, { run, point: 'on_run_start' }, input)
-  return problem === undefined ? undefined : refused(`a hook ${problem}`)
+  const block_reason = await reasonToEnd(parts, at, decision)
+  if (block_reason === undefined) return undefined
+  return { error: `Blocked by ${at.point} hook: ${block_reason}`, block_reason }
 }
 
-function refused(block_reason: string): RunRefusal {
-  return { error: `Blocked by on_run_start hook: ${block_reason}`, block_reason }
+async function reasonToEnd(parts: RunParts, at: DecidingPoint, decision: Decision) {
+  const { kind, reason = 'No reason provided', code, input } = decision
+  if (kind === 'block') {
+    await reportUnreportedBlock(parts, at, decision)
+    return at.point === 'on_run_start' && code?.startsWith('agent.') ? `Hook failed: ${reason}` : reason
+  }
+  // Only without approvals: the dispatcher of a gateway answers with what a person decided.
+  if (kind === 'ask') return `a hook asks for an approval, and no person can be asked: ${reason}`
+  const problem = isRecord(input) ? await problemOfChange(parts, at, input) : undefined
+  return problem && `a hook ${problem}`
 }
 
 /** Reports a block by a hook that did not run, or that is no run hook. The others report themselves. */
-export async function reportUnreportedBlock(
-  {
-    events,
-    reports,
-    store,
-  }: Pick<PrepareParts, 'events' | 'reports'> & { store: Pick<HookStore, 'findHook'> },
-  {
-    run,
-    point,
-    decision,
-  }: { readonly run: RunRow; readonly point: 'on_run_start' | 'on_result'; readonly decision: Decision },
+async function reportUnreportedBlock(
+  { events, reports, store }: RunParts,
+  { run, point }: DecidingPoint,
+  decision: Decision,
 ): Promise<void> {
   const { reason = 'No reason provided', code, by = '' } = decision
   if (reports.hasBegun(run.run_id, by)) return

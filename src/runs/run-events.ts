@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../engine/core/values/clock.ts'
+import { definedFields } from '../engine/core/values/defined-fields.ts'
 import { createListeners } from '../engine/core/values/listeners.ts'
 import type { RunHookPoint } from './hooks/run-hook-points.ts'
 import type { NewRunEvent, RunEventRow, RunRow, RunStore } from './stored/run-tables.ts'
@@ -75,8 +76,7 @@ export function hookEvent(
   facts: RunHookFacts,
   event_id?: string,
 ): NewSessionEvent {
-  const data = Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
-  return event_id === undefined ? { event_type, data } : { event_type, data, event_id }
+  return { event_type, data: definedFields({ ...facts }), ...definedFields({ event_id }) }
 }
 
 /** The events of a run that ended. Their ids follow from the run, so that a repeated sweep adds none. */
@@ -110,9 +110,8 @@ export async function findResult(
   let found: RunEventRow | undefined
   let after: string | undefined
   for (;;) {
-    const page: { limit: number; after?: string } =
-      after === undefined ? { limit: PAGE } : { limit: PAGE, after }
-    const rows = await store.listRunEvents(tenant_id, { session_id }, page)
+    const page = { limit: PAGE, ...definedFields({ after }) }
+    const rows: readonly RunEventRow[] = await store.listRunEvents(tenant_id, { session_id }, page)
     const isOfRun = (row: RunEventRow) => runId === undefined || row.run_id === runId
     found = rows.findLast((row) => row.event_type === 'result' && isOfRun(row)) ?? found
     after = rows.at(-1)?.position

@@ -70,6 +70,6 @@ export async function addKeyUses(
   for (const [key_id, count] of Object.entries(uses).sort())
     await sql`insert into key_uses (key_id, uses) values (${key_id}, ${count})
       on conflict (key_id) do update set uses = key_uses.uses + excluded.uses`.execute(trx)
-  const rows = await trx.selectFrom('key_uses').selectAll().execute()
+  const { rows } = await sql<{ key_id: string; uses: number }>`select key_id, uses from key_uses`.execute(trx)
   return Object.fromEntries(rows.map((row) => [row.key_id, row.uses]))
 }

@@ -20,8 +20,7 @@ export async function loadSecrets(
   keyring: Keyring,
   log: Log | undefined,
 ): Promise<CountedSecrets> {
-  const rows = await system((trx) => trx.selectFrom('key_uses').selectAll().execute())
-  const used = Object.fromEntries(rows.map((row) => [row.key_id, row.uses]))
+  const used = await system((trx) => addKeyUses(trx, {}))
   return countKeyUses(system, createSecrets(keyring, log === undefined ? { used } : { used, log }))
 }
 

@@ -1,9 +1,16 @@
 import { sql } from 'kysely'
-import { afterWholeJournal, inSystemOf, operation, timed } from '../database/operation.ts'
+import { afterWholeJournal, callAt, inSystemOf, operation, timed } from '../database/operation.ts'
 import type { QueryBuilder, SqlDatabase } from '../database/sql-database.ts'
 import { type Expiry, keyOf, type Table } from '../database/table.ts'
 import { nextTurn } from '../engine/core/values/clock.ts'
-import { type AuditChainRow, baseMac, chainKey, gapMac, listChains } from '../history/stored/audit-chain.ts'
+import {
+  type AuditChainRow,
+  baseMac,
+  chainKey,
+  findChain,
+  gapMac,
+  listChains,
+} from '../history/stored/audit-chain.ts'
 import { tables } from './tables.ts'
 
 const STEP = 1_000
@@ -18,7 +25,7 @@ export const retentionOperations = {
       given?: number,
     ) => {
       const { db } = call
-      const now = await inSystemOf(call, (tx) => tx.time(given))
+      const now = await inSystemOf(callAt(call, given), (tx) => tx.time())
       const before = {
         history: now - limits.keep_executions_ms,
         'done deliveries': now - limits.keep_deliveries_ms,
@@ -26,17 +33,13 @@ export const retentionOperations = {
       }
       let count = 0
       for (const { chain } of await db.system(listChains))
-        count += await repeat(() =>
-          db.system((trx) => pruneChain(db, trx, { chain, before: before.history })),
-        )
-      for (const prune of [pruneEvents, pruneRunEvents, pruneRuns, pruneRunSessions])
+        count += await repeat(() => db.system((trx) => pruneChain(db, trx, chain, before.history)))
+      for (const prune of [pruneEvents, pruneRunEvents])
         count += await repeat(() => db.system((trx) => prune(trx, before.history)))
-      for (const { table, expiry } of expiring)
-        count += await repeat(() =>
-          db.system((trx) =>
-            pruneRows(trx, table, { ...expiry, before: before[expiry.keep] - (expiry.span ?? 0) }),
-          ),
-        )
+      for (const { table, expiry } of expiring) {
+        const oldest = before[expiry.keep] - (expiry.span ?? 0)
+        count += await repeat(() => db.system((trx) => pruneRows(trx, table, expiry, oldest)))
+      }
       return count
     },
   ),
@@ -57,47 +60,43 @@ async function repeat(step: () => Promise<number>): Promise<number> {
 async function pruneChain(
   db: SqlDatabase,
   trx: QueryBuilder,
-  { chain, before }: { chain: string; before: number },
+  chain: string,
+  before: number,
 ): Promise<number> {
-  const row = await trx.selectFrom('audit_chains').selectAll().where('chain', '=', chain).executeTakeFirst()
+  const row = await findChain(trx, chain)
   if (row === undefined) return 0
-  const first = await trx
-    .selectFrom('hook_executions')
-    .select(['seq', 'mac', 'created_at'])
-    .where('chain', '=', chain)
-    .orderBy('seq')
-    .limit(STEP)
-    .execute()
+  const { rows: first } = await sql<{ seq: number; mac: Uint8Array; created_at: number }>`
+    select seq, mac, created_at from hook_executions where chain = ${chain} order by seq limit ${STEP}`.execute(
+    trx,
+  )
   const young = first.findIndex((execution) => execution.created_at >= before)
   const old = young < 0 ? first : first.slice(0, young)
   const last = old.at(-1)
   if (last === undefined) return 0
-  await trx.deleteFrom('hook_executions').where('chain', '=', chain).where('seq', '<=', last.seq).execute()
-  await trx.deleteFrom('audit_gaps').where('chain', '=', chain).where('to_seq', '<=', last.seq).execute()
+  await sql`delete from hook_executions where chain = ${chain} and seq <= ${last.seq}`.execute(trx)
+  await sql`delete from audit_gaps where chain = ${chain} and to_seq <= ${last.seq}`.execute(trx)
   await moveBase(db, trx, { ...row, base_seq: last.seq, base_link: last.mac })
   return old.length
 }
 
 async function moveBase(db: SqlDatabase, trx: QueryBuilder, row: AuditChainRow): Promise<void> {
   const key = chainKey(db, row)
-  await trx
-    .updateTable('audit_chains')
-    .set({
-      base_seq: row.base_seq,
-      base_link: row.base_link,
-      // A chain without its key cannot be verified.
-      base_mac: key === undefined ? new Uint8Array() : baseMac(key, row),
-    })
-    .where('chain', '=', row.chain)
-    .execute()
+  // A chain without its key cannot be verified.
+  const base_mac = key === undefined ? new Uint8Array() : baseMac(key, row)
+  await sql`update audit_chains set base_seq = ${row.base_seq}, base_link = ${row.base_link}, base_mac = ${base_mac}
+    where chain = ${row.chain}`.execute(trx)
 }
 
-const expiring = tables.flatMap((table: Table) => (table.expiry ?? []).map((expiry) => ({ table, expiry })))
+/** Rows go before those that they refer to. */
+const expiring = tables
+  .toReversed()
+  .flatMap((table: Table) => (table.expiry ?? []).map((expiry) => ({ table, expiry })))
 
 async function pruneRows(
   trx: QueryBuilder,
   table: Table,
-  { where, order, before }: Expiry & { readonly before: number },
+  { where, order }: Expiry,
+  before: number,
 ): Promise<number> {
   const [from, key] = [sql.table(table.name), sql.join(keyOf(table).map((name) => sql.ref(name)))]
   const condition = sql.raw(where.replaceAll(':before', String(before)))
@@ -126,36 +125,13 @@ async function pruneEvents(trx: QueryBuilder, before: number): Promise<number> {
   return Number(numAffectedRows ?? 0)
 }
 
-/** Ended runs go with the history. A run whose finish is not confirmed stays: its hooks have not run yet. */
-const endedRun = (before: number) => sql`r.completed_at < ${before} and not r.finish_pending`
-
-/** First, because runs may have many events. Events of sessions without runs go with their session. */
+/** Before their runs, which may have many events. Events of sessions without runs go with their session. */
 async function pruneRunEvents(trx: QueryBuilder, before: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from run_events where (tenant_id, position) in (
       select e.tenant_id, e.position from runs r
         join run_events e on e.tenant_id = r.tenant_id and e.run_id = r.run_id
-      where ${endedRun(before)} limit ${STEP})`.execute(trx)
-  return Number(numAffectedRows ?? 0)
-}
-
-async function pruneRuns(trx: QueryBuilder, before: number): Promise<number> {
-  const { numAffectedRows } = await sql`
-    delete from runs where position in (
-      select r.position from runs r where ${endedRun(before)} order by r.completed_at limit ${STEP})`.execute(
-    trx,
-  )
-  return Number(numAffectedRows ?? 0)
-}
-
-/** A session that has a run stays with it. */
-async function pruneRunSessions(trx: QueryBuilder, before: number): Promise<number> {
-  const { numAffectedRows } = await sql`
-    delete from run_sessions where (tenant_id, session_id) in (
-      select s.tenant_id, s.session_id from run_sessions s
-      where s.created_at < ${before} and not exists (
-        select 1 from runs r where r.tenant_id = s.tenant_id and r.session_id = s.session_id)
-      order by s.created_at limit ${STEP})`.execute(trx)
+      where r.completed_at < ${before} and not r.finish_pending limit ${STEP})`.execute(trx)
   return Number(numAffectedRows ?? 0)
 }
 
@@ -171,47 +147,31 @@ export async function removeTenantAudit(db: SqlDatabase, tenant: string): Promis
 }
 
 async function removeTenantStep(db: SqlDatabase, trx: QueryBuilder, tenant: string): Promise<number> {
-  const rows = await trx
-    .selectFrom('hook_executions')
-    .select(['position', 'chain', 'seq', 'mac'])
-    .where('tenant_id', '=', tenant)
-    .orderBy('created_at')
-    .orderBy('position')
-    .limit(STEP)
-    .execute()
+  const { rows } = await sql<RemovedRow & { position: number }>`
+    select position, chain, seq, mac from hook_executions where tenant_id = ${tenant}
+    order by created_at, position limit ${STEP}`.execute(trx)
   if (rows.length === 0) return 0
-  await trx
-    .deleteFrom('hook_executions')
-    .where(
-      'position',
-      'in',
-      rows.map((row) => row.position),
-    )
-    .execute()
+  const positions = sql.join(rows.map((row) => row.position))
+  await sql`delete from hook_executions where position in (${positions})`.execute(trx)
   const byChain = Map.groupBy(rows, (row) => row.chain)
-  for (const [chain, removed] of byChain) await insertGaps(db, trx, { chain, removed })
+  for (const [chain, removed] of byChain) await insertGaps(db, trx, chain, removed)
   return rows.length
 }
 
 async function insertGaps(
   db: SqlDatabase,
   trx: QueryBuilder,
-  { chain, removed }: { chain: string; removed: readonly RemovedRow[] },
+  chain: string,
+  removed: readonly RemovedRow[],
 ): Promise<void> {
-  const row = await trx
-    .selectFrom('audit_chains')
-    .select(['chain', 'sealed_key'])
-    .where('chain', '=', chain)
-    .executeTakeFirst()
+  const row = await findChain(trx, chain)
   const key = row && chainKey(db, row)
   // A chain without its key cannot be verified, so it needs no gap.
   if (key === undefined) return
   for (const run of runsOf(removed)) {
     const gap = { chain, from_seq: run.from, to_seq: run.last.seq, link: run.last.mac }
-    await trx
-      .insertInto('audit_gaps')
-      .values({ ...gap, mac: gapMac(key, gap) })
-      .execute()
+    await sql`insert into audit_gaps (chain, from_seq, to_seq, link, mac)
+      values (${chain}, ${gap.from_seq}, ${gap.to_seq}, ${gap.link}, ${gapMac(key, gap)})`.execute(trx)
   }
 }
 

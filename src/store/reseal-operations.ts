@@ -2,12 +2,14 @@
 import { sql } from 'kysely'
 import { isUuid } from '../database/column-values.ts'
 import { afterWholeJournal, inSystem, type Tx } from '../database/operation.ts'
+import { find, listRows, update } from '../database/rows.ts'
 import { hookConfigPath } from '../database/sealed-paths.ts'
-import type { QueryBuilder, SqlDatabase } from '../database/sql-database.ts'
+import type { QueryBuilder } from '../database/sql-database.ts'
 import { columnNames, keyOf, type Table } from '../database/table.ts'
 import { isEncrypted } from '../safe/secrets/secret.ts'
 import type { SealedCell } from '../secrets/secret-tables.ts'
 import { bumpDefinitionVersions } from '../stored-hooks/hook-operations.ts'
+import { agentHooks } from '../stored-hooks/hook-tables.ts'
 import { tables } from './tables.ts'
 
 const SEALED = 'aes-gcm:'
@@ -37,16 +39,16 @@ interface CellQuery {
 
 export const resealOperations = {
   /** Whether the database holds any sealed text. */
-  holdsSealed: inSystem(async ({ db, trx }) => {
-    for (const column of sealedColumns) if (await holdsSealed(trx, column)) return true
-    return (await configCells(db, trx, { otherThan: '', after: undefined, limit: 1 })).length > 0
+  holdsSealed: inSystem(async (tx) => {
+    for (const column of sealedColumns) if (await holdsSealed(tx.trx, column)) return true
+    return (await configCells(tx, { otherThan: '', after: undefined, limit: 1 })).length > 0
   }, afterWholeJournal),
 
   /**
    * Returns a page of sealed texts that are not under this key. `after` is the last cell of the previous page, so that cells
    * that no key opens are passed. If a run from the start finds nothing, the change of keys is complete.
    */
-  sealedUnderOtherKeys: inSystem(async ({ db, trx }, keyId: string, limit: number, after?: SealedCell) => {
+  sealedUnderOtherKeys: inSystem(async (tx, keyId: string, limit: number, after?: SealedCell) => {
     const otherThan = `${SEALED}${keyId}:`
     const from = sealedColumns.findIndex((column) => isCellOf(column, after))
     const cells: SealedCell[] = []
@@ -55,10 +57,10 @@ export const resealOperations = {
     for (const column of columns) {
       const left = limit - cells.length
       if (left <= 0) return cells
-      cells.push(...(await columnCells(trx, column, { otherThan, after, limit: left })))
+      cells.push(...(await columnCells(tx.trx, column, { otherThan, after, limit: left })))
     }
     const left = limit - cells.length
-    if (left > 0) cells.push(...(await configCells(db, trx, { otherThan, after, limit: left })))
+    if (left > 0) cells.push(...(await configCells(tx, { otherThan, after, limit: left })))
     return cells
   }, afterWholeJournal),
 
@@ -137,21 +139,17 @@ async function resealColumn(trx: QueryBuilder, column: SealedColumn, { cell, sea
 }
 
 /** Sealed texts inside hook configs. Hooks are few compared with recorded events, so one query reads them all. */
-async function configCells(
-  { codec }: SqlDatabase,
-  trx: QueryBuilder,
-  { otherThan, after, limit }: CellQuery,
-): Promise<readonly SealedCell[]> {
+async function configCells(tx: Tx, { otherThan, after, limit }: CellQuery): Promise<readonly SealedCell[]> {
   const from = after?.table === 'agent_hooks' && isUuid(after.row) ? after : undefined
-  const hooks = await trx
-    .selectFrom('agent_hooks')
-    .select(['id', 'config'])
-    .where(sql<boolean>`cast(config as text) like '%aes-gcm:%'`)
-    .$if(from !== undefined, (query) => query.where('id', '>=', from?.row ?? ''))
-    .orderBy('id')
-    .execute()
+  const hooks = await listRows(
+    tx,
+    agentHooks,
+    {},
+    ['id'],
+    [sql`cast(config as text) like '%aes-gcm:%'`, ...(from === undefined ? [] : [sql`id >= ${from.row}`])],
+  )
   const cells = hooks.flatMap(({ id, config }) =>
-    [...textsOf(codec.readJson(config))]
+    [...textsOf(config)]
       .filter(({ text }) => isEncrypted(text) && (otherThan === '' || !text.startsWith(otherThan)))
       .map(({ pointer, text }) => ({ ...hookConfigPath(id, pointer), sealed: text }))
       .sort((a, b) => (a.column < b.column ? -1 : 1)),
@@ -164,27 +162,15 @@ async function configCells(
 
 /** Nodes reload the hook as after any change. Its version stays, because it does the same as before. */
 async function resealConfig(tx: Tx, { cell, sealed }: Resealed): Promise<boolean> {
-  const { db, trx } = tx
-  if (cell.table !== 'agent_hooks' || !isUuid(cell.row)) return false
-  const hook = await trx
-    .selectFrom('agent_hooks')
-    .select(['tenant_id', 'config', 'version'])
-    .where('id', '=', cell.row)
-    .executeTakeFirst()
+  const hook = cell.table === 'agent_hooks' ? await find(tx, agentHooks, { id: cell.row }) : undefined
   if (hook === undefined) return false
-  const config = db.codec.readJson(hook.config)
+  const { tenant_id, id, version, config } = hook
   const pointer = cell.column.slice('config'.length)
   const isUnchanged = [...textsOf(config)].some((one) => one.pointer === pointer && one.text === cell.sealed)
   if (!isUnchanged) return false
-  const updated = await trx
-    .updateTable('agent_hooks')
-    .set({ config: db.codec.json(replaceText(config, { pointer, text: sealed })) })
-    .where('id', '=', cell.row)
-    .where('version', '=', hook.version)
-    .returning('id')
-    .executeTakeFirst()
-  if (updated === undefined) return false
-  await bumpDefinitionVersions(tx, [hook.tenant_id])
+  const resealed = { config: replaceText(config, { pointer, text: sealed }) }
+  if ((await update(tx, agentHooks, { id, version }, resealed)).length === 0) return false
+  await bumpDefinitionVersions(tx, [tenant_id])
   return true
 }
 

@@ -1,11 +1,12 @@
-import { inTenant, operation, type Tx, timed } from '../database/operation.ts'
+import { inTenantAt, operation, type Tx, timed } from '../database/operation.ts'
 import { insert, update } from '../database/rows.ts'
 import { serverError } from '../engine/core/errors/server-errors.ts'
-import type { GuardRequest } from '../engine/core/guard-state.ts'
+import type { GuardRequest, Pass } from '../engine/core/guard-state.ts'
 import { monthStart } from '../engine/core/values/clock.ts'
 import { DAY_MS } from '../engine/guard/guard.ts'
-import type { GuardEntry } from '../engine/guard/guard-entry.ts'
+import { checkEntry } from '../engine/guard/guard-entry.ts'
 import { type BudgetRow, budgets } from '../secrets/secret-tables.ts'
+import { armingGuards, holdGuards } from './guard-windows.ts'
 
 const WARN_BELOW = 0.2
 
@@ -16,22 +17,34 @@ export const guardOperations = {
    */
   takeGuards: operation(
     timed,
-    ({ db, sentAt }, tenant: string, requests: readonly GuardRequest[], now?: number) =>
-      db.statements.takeGuards(tenant, requests, now ?? sentAt),
+    async (
+      call,
+      tenant: string,
+      requests: readonly GuardRequest[],
+      now?: number,
+    ): Promise<readonly Pass[]> => {
+      if (requests.length === 0) return []
+      return armingGuards(call, tenant, now, async (tx) => {
+        const guards = await holdGuards(tx, tenant, requests)
+        const passes = requests.map((request) => checkEntry(request, guards.of(request), guards.now))
+        if (passes.every(({ pass }) => pass)) for (const request of requests) guards.arm(request)
+        await guards.store()
+        return passes
+      })
+    },
   ),
 
   /** This month's budget. A new month starts with the total; a tenant without a budget gets `total`. */
-  readBudget: inTenant(
-    async (tx, tenant: string, total: number, given?: number) =>
-      lockMonth(tx, { tenant, now: await tx.time(given), total }),
+  readBudget: inTenantAt(
+    async (tx, tenant: string, total: number) => lockMonth(tx, tenant, total, await tx.time()),
     timed,
   ),
 
   /** Subtracts used tokens; `remaining` may become negative. `warn` is true once per month, when less than a fifth is left. */
-  spendBudget: inTenant(async (tx, tenant: string, tokens: number, total: number, given?: number) => {
+  spendBudget: inTenantAt(async (tx, tenant: string, tokens: number, total: number) => {
     if (!(tokens >= 0)) throw serverError('gateway.request', 'tokens: must be 0 or more')
-    const now = await tx.time(given)
-    const before = await lockMonth(tx, { tenant, now, total })
+    const now = await tx.time()
+    const before = await lockMonth(tx, tenant, total, now)
     const remaining = before.remaining - tokens
     const warn = before.last_warned_at === null && remaining < before.budget_total * WARN_BELOW
     await writeBudget(tx, { ...before, remaining, last_warned_at: warn ? now : before.last_warned_at }, now)
@@ -39,9 +52,9 @@ export const guardOperations = {
   }, timed),
 
   /** Sets the total. Tokens spent this month stay spent. */
-  setBudget: inTenant(async (tx, tenant: string, total: number, given?: number) => {
-    const now = await tx.time(given)
-    const before = await lockMonth(tx, { tenant, now, total })
+  setBudget: inTenantAt(async (tx, tenant: string, total: number) => {
+    const now = await tx.time()
+    const before = await lockMonth(tx, tenant, total, now)
     const spent = before.budget_total - before.remaining
     const after = { ...before, budget_total: total, remaining: total - spent }
     await writeBudget(tx, after, now)
@@ -50,18 +63,9 @@ export const guardOperations = {
 }
 
 /** Returns this month's row, created or reset if needed, and locks it until the transaction ends. */
-async function lockMonth(
-  tx: Tx,
-  { tenant, now, total }: { tenant: string; now: number; total: number },
-): Promise<BudgetRow> {
+async function lockMonth(tx: Tx, tenant_id: string, total: number, now: number): Promise<BudgetRow> {
   const month_start = monthStart(now)
-  const fresh = {
-    tenant_id: tenant,
-    month_start,
-    budget_total: total,
-    remaining: total,
-    last_warned_at: null,
-  }
+  const fresh = { tenant_id, month_start, budget_total: total, remaining: total, last_warned_at: null }
   // Updates an existing row, so that two spenders on PostgreSQL wait for each other here.
   const row =
     (await insert(tx, budgets, { ...fresh, metadata: {}, updated_at: now }, { updated_at: now })) ?? fresh
@@ -81,16 +85,4 @@ function isNextMonth(month: number, now: number): boolean {
 
 async function writeBudget(tx: Tx, { tenant_id, ...row }: BudgetRow, now: number): Promise<void> {
   await update(tx, budgets, { tenant_id }, { ...row, updated_at: now })
-}
-
-/** The entry of a guard, with at most one whole window left. */
-export function clampGuardEntry(request: GuardRequest, entry: GuardEntry, now: number): GuardEntry {
-  const latest = now + guardWindowMs(request)
-  return entry.until > latest ? { ...entry, until: latest } : entry
-}
-
-/** A budget has no window: it never expires. */
-function guardWindowMs(request: GuardRequest): number {
-  if (request.kind === 'budget') return Number.POSITIVE_INFINITY
-  return 'windowMs' in request ? request.windowMs : DAY_MS
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { MASTER_TENANT } from '../access/tenant-tables.ts'
 import { inSystem, inSystemOf, inTenant, inTenantOf, operation, type Tx } from '../database/operation.ts'
 import { type Changes, find, insert, listRows, removeRow, update } from '../database/rows.ts'
+import type { NewRowOf } from '../database/table.ts'
 import type { Failure } from '../engine/core/decision.ts'
 import type { HookDefinition } from '../engine/hook-definition.ts'
 import { completeDefinition, hookColumns, newHookColumns, readHook } from './hook-row.ts'
@@ -69,8 +70,7 @@ export const hookOperations = {
       now: number,
     ): Promise<HookRow | 'missing'> => {
       const toggle = async (tx: Tx) => {
-        const disabled_reason = enabled ? null : (reason ?? null)
-        const changes = switchedTo(enabled, { disabled_reason, tripped_by: null, now })
+        const changes = switchedTo(enabled, now, enabled ? null : reason)
         const [row] = await update(tx, agentHooks, { tenant_id, id }, changes)
         if (row === undefined) return 'missing'
         const cleared = enabled ? await clearTrips(tx, id) : []
@@ -95,9 +95,10 @@ export const hookOperations = {
    * not exist.
    */
   tripHook: inTenant(async (tx, tenant_id: string, id: string, by: Failure, now: number) => {
-    const changes = switchedTo(false, { disabled_reason: 'breaker', tripped_by: by, now })
+    const changes = switchedTo(false, now, 'breaker', by)
     const disabled = await update(tx, agentHooks, { tenant_id, id, enabled: true }, changes)
-    const tripped = disabled.length > 0 || (await tripGlobalHook(tx, { tenant_id, id, by, now }))
+    const trip = { tenant_id, hook_id: id, tripped_at: now, tripped_by: by }
+    const tripped = disabled.length > 0 || (await tripGlobalHook(tx, trip))
     if (tripped) await bumpDefinitionVersions(tx, [tenant_id])
     return tripped
   }),
@@ -121,7 +122,7 @@ export const hookOperations = {
   /** Disables every enabled hook of these types that is not builtin. Returns how many. The standard edition calls it at start. */
   disableHandlerTypes: inSystem(async (tx, types: readonly string[], reason: string, now: number) => {
     if (types.length === 0) return 0
-    const changes = switchedTo(false, { disabled_reason: reason, tripped_by: null, now })
+    const changes = switchedTo(false, now, reason)
     const isOfType = sql`handler_type in (${sql.join([...types])}) and source <> 'builtin'`
     const rows = await update(tx, agentHooks, { enabled: true }, changes, [isOfType])
     await bumpDefinitionVersions(
@@ -146,29 +147,20 @@ function matchesFilter(hook: HookRow, { event, scope, agent_id, enabled }: HookF
   return agent_id === undefined || hook.agent_ids.length === 0 || hook.agent_ids.includes(agent_id)
 }
 
-interface Switch {
-  readonly disabled_reason: string | null
-  readonly tripped_by: Failure | null
-  readonly now: number
+function switchedTo(
+  enabled: boolean,
+  now: number,
+  disabled_reason: string | null = null,
+  tripped_by: Failure | null = null,
+): Changes<typeof agentHooks> {
+  return { enabled, disabled_reason, tripped_by, version: sql`version + 1`, updated_at: now }
 }
 
-function switchedTo(enabled: boolean, { now, ...why }: Switch): Changes<typeof agentHooks> {
-  return { enabled, ...why, version: sql`version + 1`, updated_at: now }
-}
-
-interface Trip {
-  readonly tenant_id: string
-  readonly id: string
-  readonly by: Failure
-  readonly now: number
-}
-
-async function tripGlobalHook(tx: Tx, { tenant_id, id, by, now }: Trip): Promise<boolean> {
+async function tripGlobalHook(tx: Tx, { tenant_id, hook_id, ...trip }: NewRowOf<typeof hookTrips>) {
   if (tenant_id === MASTER_TENANT) return false
-  const global = await find(tx, agentHooks, { tenant_id: MASTER_TENANT, id, enabled: true })
+  const global = await find(tx, agentHooks, { tenant_id: MASTER_TENANT, id: hook_id, enabled: true })
   if (global === undefined) return false
-  const trip = { tenant_id, hook_id: id, tripped_at: now, tripped_by: by }
-  return (await insert(tx, hookTrips, trip, 'keep')) !== undefined
+  return (await insert(tx, hookTrips, { tenant_id, hook_id, ...trip }, 'keep')) !== undefined
 }
 
 /** Returns the tenants that had tripped the hook: their definitions have changed too. */

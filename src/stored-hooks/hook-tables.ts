@@ -1,5 +1,5 @@
 import type { MethodsOf } from '../database/operation.ts'
-import { columns, table } from '../database/table.ts'
+import { columns, type RowOf, table } from '../database/table.ts'
 import type { Failure } from '../engine/core/decision.ts'
 import { hookScopes } from '../engine/core/hook.ts'
 import type { HookDefinition } from '../engine/hook-definition.ts'
@@ -13,7 +13,6 @@ const { checked, flag, id, json, list, nullable, number, oneOf, optional, refere
  * only `enabled` can change.
  */
 export const hookSources = ['builtin', 'user', 'blueprint'] as const
-export type HookSource = (typeof hookSources)[number]
 const failures = ['error', 'timeout', 'invalid'] as const satisfies readonly Failure[]
 
 export const agentHooks = table(
@@ -91,20 +90,10 @@ export const hookTrips = table(
 )
 
 /** A stored hook: the complete definition, and what the store adds. */
-export interface HookRow extends HookDefinition {
-  readonly id: string
-  readonly tenant_id: string
-  readonly scope: 'global' | 'tenant' | 'agent'
-  readonly agent_ids: readonly string[]
-  readonly config: unknown
-  readonly priority: number
-  readonly enabled: boolean
-  readonly version: number
-  readonly source: HookSource
-  readonly created_by: string | null
-  readonly created_at: number
-  readonly updated_at: number
-}
+export type HookRow = HookDefinition &
+  Pick<RowOf<typeof agentHooks>, 'id' | 'tenant_id' | 'scope' | 'agent_ids' | 'config' | 'priority'> &
+  Pick<RowOf<typeof agentHooks>, 'enabled' | 'version' | 'source' | 'created_by'> &
+  Pick<RowOf<typeof agentHooks>, 'created_at' | 'updated_at'>
 
 export type NewHook = Omit<HookRow, 'version' | 'created_at' | 'updated_at'>
 

@@ -1,7 +1,7 @@
 import { numeric } from '../engine/core/schema/more-schemas.ts'
 import { type SchemaType, schema } from '../engine/core/schema/schema.ts'
 import { hookSchema } from '../engine/hook-definition.ts'
-import { findPack, listPacks, type Pack } from '../hook-files/packs/pack.ts'
+import { findPack, listPacks } from '../hook-files/packs/pack.ts'
 import { defineCall } from '../methods/method.ts'
 import { noParams, shortText } from '../methods/method-fields.ts'
 import { hookParts } from '../methods/method-parts.ts'
@@ -63,13 +63,10 @@ const show = defineCall({
   }),
   needs: [],
   async run({ params }) {
-    return { pack: toResponse(findPack(params.name)) }
+    const { name: of, about, isRecommended: recommended, text, hooks } = findPack(params.name)
+    return { pack: { name: of, about, recommended, text, hooks } }
   },
 })
-
-function toResponse({ name: of, about, isRecommended, text, hooks }: Pack) {
-  return { name: of, about, recommended: isRecommended, text, hooks }
-}
 
 const add = defineCall({
   name: 'packs.add',

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { inTenant } from '../database/operation.ts'
+import { inTenant, inTenantAt } from '../database/operation.ts'
 import { find, insert, type PageRequest, page, removeRow, update } from '../database/rows.ts'
 import { insertDelivery } from '../deliveries/delivery-operations.ts'
 import type { NewDelivery } from '../deliveries/delivery-table.ts'
@@ -8,15 +8,14 @@ import { mailboxMessages, type NewMailboxMessage } from './team-tables.ts'
 
 export const mailboxOperations = {
   /** Stores messages and the deliveries that carry them further, all or nothing. Existing ids stay as they are. */
-  postMessages: inTenant(
+  postMessages: inTenantAt(
     async (
       tx,
       tenant: string,
       messages: readonly NewMailboxMessage[],
       deliveries: readonly NewDelivery[],
-      given?: number,
     ) => {
-      const now = await tx.time(given)
+      const now = await tx.time()
       for (const message of messages)
         await insert(tx, mailboxMessages, { tenant_id: tenant, ...message, created_at: now }, 'keep')
       for (const delivery of deliveries) await insertDelivery(tx, delivery, now)
@@ -38,11 +37,11 @@ export const mailboxOperations = {
   ),
 
   /** Returns how many were unread. */
-  markRead: inTenant(async (tx, tenant: string, messageIds: readonly string[], now?: number) => {
+  markRead: inTenantAt(async (tx, tenant: string, messageIds: readonly string[]) => {
     if (messageIds.length === 0) return 0
     const unread = { tenant_id: tenant, read_at: null }
     const among = [sql`message_id in (${sql.join(messageIds)})`]
-    return (await update(tx, mailboxMessages, unread, { read_at: tx.now(now) }, among)).length
+    return (await update(tx, mailboxMessages, unread, { read_at: tx.now() }, among)).length
   }),
 
   deleteMessage: inTenant((tx, tenant: string, messageId: string) =>

@@ -43,9 +43,10 @@ export function deliverTeamMessage(parts: SendParts): DeliverWork {
   return ({ tenant, payload }) => {
     // Trusted: `notifyTeam` wrote it.
     const message = parseJson(payload, TRUSTED_LIMITS) as TeamMessage
-    const { message_id: id, channel, summary, text } = message
+    const { channel, ...carried } = message
+    const { message_id: id, summary, text } = carried
     const slack = { text: `*${escapeSlack(summary)}*\n${escapeSlack(text)}` }
-    const webhook = webhookMessage(message)
+    const webhook = { type: 'team_message', ...carried }
     return sendToChannel(parts, tenant, { id, channel, subject: summary, text, slack, webhook })
   }
 }
@@ -112,8 +113,4 @@ async function post(parts: SendParts, tenant: string, message: OutgoingMessage):
   } finally {
     callOff()
   }
-}
-
-function webhookMessage({ channel: _, ...message }: TeamMessage) {
-  return { type: 'team_message', ...message }
 }

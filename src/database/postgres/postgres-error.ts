@@ -29,7 +29,7 @@ export function postgresStoreError(thrown: unknown): unknown {
 }
 
 /** Whether PostgreSQL rolled the transaction back because of another one, so that it can run again. */
-export function isConflict(thrown: unknown): boolean {
+function isConflict(thrown: unknown): boolean {
   return /^40(?:001|P01)$/.test(sqlState(isHookError(thrown) ? thrown.cause : thrown))
 }
 
@@ -39,15 +39,12 @@ export function breaksConnection(thrown: unknown): boolean {
 }
 
 /** Runs a transaction again after a conflict. `attempt` must have no effect outside of its transaction. */
-export async function retryOnConflict<T>(
-  attempt: () => Promise<T>,
-  mayRetry: (error: unknown) => boolean = isConflict,
-): Promise<T> {
+export async function retryOnConflict<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await attempt()
     } catch (error) {
-      if (tries === MAX_TRIES || !mayRetry(error)) throw error
+      if (tries === MAX_TRIES || !isConflict(error)) throw error
     }
   }
 }

@@ -45,9 +45,10 @@ export const eventFilterFields = {
 }
 
 const filterSchema = schema.object(eventFilterFields)
+export type EventListFilter = SchemaType<typeof filterSchema>
 
 /** The filter of the store for the parameters of a method. */
-export function toEventFilter(given: SchemaType<typeof filterSchema>, { tenant }: Caller): EventFilter {
+export function toEventFilter(given: EventListFilter, { tenant }: Caller): EventFilter {
   const { event, agent, session, hook, minMs, ...rest } = given
   return {
     ...rest,

@@ -1,6 +1,7 @@
 import { agentId } from '../../access/agent-id.ts'
 import { nullable } from '../../engine/core/schema/more-schemas.ts'
 import { schema } from '../../engine/core/schema/schema.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { resolveCatalogueName } from '../../hook-files/read/read-hook-file.ts'
 import { defineCall, defineSubscription } from '../../methods/method.ts'
 import {
@@ -59,10 +60,8 @@ const history = defineCall({
     const filter = {
       ...rest,
       ...(isNamed ? {} : withoutProbes(probes)),
-      ...(hookId === undefined ? {} : { hook_id: hook?.id ?? hookId }),
+      ...definedFields({ hook_id: hook?.id ?? hookId, event_id: eventId, session_id: sessionId }),
       ...(event === undefined ? {} : { event: resolveCatalogueName(event) }),
-      ...(eventId === undefined ? {} : { event_id: eventId }),
-      ...(sessionId === undefined ? {} : { session_id: sessionId }),
       ...(agent === undefined ? {} : { agent_id: agentId(tenant, agent) }),
     }
     const { rows, nextCursor } = await store.history(tenant, filter, requestedPage(params))
@@ -83,18 +82,14 @@ const get = defineCall({
   async run({ params, caller, parts }) {
     const { eventId, executionId } = params
     const { rows } = await parts.store.history(caller.tenant, { event_id: eventId }, { limit: MAX_PER_EVENT })
-    const row = found(
-      rows.find(({ id }) => id === executionId),
-      'execution',
-      executionId,
-    )
-    const detail = await parts.store.errorDetail(caller.tenant, executionId)
-    const [named = { ...row, hook_name: null, unreadable: false }] = await toExecutions(
-      [row],
+    const named = await toExecutions(
+      rows.filter(({ id }) => id === executionId),
       caller.tenant,
       parts.store,
     )
-    return { execution: { ...named, error_detail: detail ?? null } }
+    const shown = found(named[0], 'execution', executionId)
+    const detail = await parts.store.errorDetail(caller.tenant, executionId)
+    return { execution: { ...shown, error_detail: detail ?? null } }
   },
 })
 

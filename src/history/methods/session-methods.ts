@@ -3,6 +3,7 @@ import { type Caller, reaches } from '../../access/caller.ts'
 import { decisionKinds } from '../../engine/core/decision.ts'
 import { nullable, numeric } from '../../engine/core/schema/more-schemas.ts'
 import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { defineCall } from '../../methods/method.ts'
 import {
   found,
@@ -49,11 +50,7 @@ const list = defineCall({
   needs: ['store'],
   async run({ params, caller, parts }) {
     const { since, until, probes } = params
-    const filter = {
-      ...withoutProbes(probes),
-      ...(since === undefined ? {} : { since }),
-      ...(until === undefined ? {} : { until }),
-    }
+    const filter = { ...withoutProbes(probes), ...definedFields({ since, until }) }
     const { rows, nextCursor } = await parts.store.listSessions(caller.tenant, filter, requestedPage(params))
     return { sessions: rows.map(toSession), nextCursor }
   },

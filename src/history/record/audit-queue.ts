@@ -42,12 +42,6 @@ interface Waiting {
   readonly reject?: (reason: unknown) => void
 }
 
-interface QueueOptions {
-  readonly store: Pick<Store, 'recordEvents'>
-  readonly clock: Clock
-  readonly log: Log
-}
-
 const GROUP = 400
 const WAIT_MS = 5
 /** A queue older than this has fallen behind. */
@@ -59,7 +53,15 @@ const MAX_UNDER_WAY = 3
 const RETRY_MS = 250
 const PATIENCE_MS = 1_000
 
-export function createAuditQueue({ store, clock, log }: QueueOptions): AuditQueue {
+export function createAuditQueue({
+  store,
+  clock,
+  log,
+}: {
+  readonly store: Pick<Store, 'recordEvents'>
+  readonly clock: Clock
+  readonly log: Log
+}): AuditQueue {
   let waiting: Waiting[] = []
   /** Groups being written, oldest first. They do not wait for each other, so that a slow disk does not delay all. */
   const groups = new Set<readonly Waiting[]>()

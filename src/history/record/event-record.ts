@@ -2,6 +2,7 @@ import { parseJsonOrUndefined } from '../../agents/translate/read-fields.ts'
 import type { Envelope } from '../../engine/core/context.ts'
 import type { DispatchRecord, Execution, LateDispatch } from '../../engine/core/records/sink.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { redact } from '../../safe/secrets/redact.ts'
 import type { KnownHook } from '../../stored-hooks/snapshots/snapshot.ts'
 import type { EventRecord, ExecutionRecord, SessionPosition } from '../audit-tables.ts'
@@ -28,39 +29,23 @@ export interface RecordContext {
 const MAX_RECORDED_MISSES = 20
 
 /** Builds the stored record of a dispatch. */
-export function toEventRecord(
-  record: DispatchRecord,
-  { tenant, text, attempt, find, files = [] }: RecordContext,
-): EventRecord {
-  const { event, id, time, payload, envelope, decision } = record
+export function toEventRecord(record: DispatchRecord, context: RecordContext): EventRecord {
+  const { attempt, files = [] } = context
+  const { decision } = record
   const made = record.trace({ maxMisses: MAX_RECORDED_MISSES })
   const trace = files.length === 0 ? made : { ...made, files }
-  const traceId = traceIdOf(envelope.traceparent, id)
   const rewriters = new Set(decision.steps?.map(({ hook }) => hook))
   return {
-    tenant,
-    event_id: id,
-    event,
-    time,
-    session_id: envelope.session ?? null,
-    agent_id: envelope.agentId ?? null,
-    ...sessionPosition(envelope, payload),
+    ...recordedEvent(record, context),
     kind: decision.kind,
     by_hook: decision.by ?? null,
     code: decision.code ?? null,
     duration_ms: round(trace.durationMs),
-    request: text ?? requestText(event, payload, envelope),
     answer: JSON.stringify({ decision: redactDecision(decision), trace: redactTrace(trace) }),
     summary: summarizeDispatch(record, trace),
     executions: trace.hooks.flatMap(({ name, matched, executions }) =>
       executions.map((execution) => ({
-        ...toExecution(execution, {
-          key: keyOf(execution, id, attempt),
-          attempt,
-          traceId,
-          matched,
-          row: find(execution.hook),
-        }),
+        ...toExecution(execution, record, context, matched),
         tally: {
           ...(name === undefined ? {} : { hook_name: name }),
           rewrote: execution.recheck !== true && rewriters.has(execution.hook),
@@ -84,29 +69,25 @@ export function hooklessRecord(
 }
 
 /** The row of a result that came too late. The record of the event itself stays as it is. */
-export function lateRecord(
-  execution: Execution,
-  { event, id, time, payload, envelope }: LateDispatch,
-  { tenant, text, attempt, find }: RecordContext,
-): EventRecord {
-  const traceId = traceIdOf(envelope.traceparent, id)
-  const row = find(execution.hook)
-  const key = keyOf(execution, id, attempt)
+export function lateRecord(execution: Execution, late: LateDispatch, context: RecordContext): EventRecord {
   return {
-    tenant,
-    event_id: id,
-    event,
-    time,
+    ...recordedEvent(late, context),
+    ...{ kind: 'allow', by_hook: null, code: execution.code ?? null, duration_ms: 0, answer: '{}' },
+    executions: [toExecution(execution, late, context, true)],
+  }
+}
+
+/** What a record says about the event itself. */
+function recordedEvent(
+  { event, id, time, payload, envelope }: LateDispatch,
+  { tenant, text }: Pick<RecordContext, 'tenant' | 'text'>,
+) {
+  return {
+    ...{ tenant, event_id: id, event, time },
     session_id: envelope.session ?? null,
     agent_id: envelope.agentId ?? null,
     ...sessionPosition(envelope, payload),
-    kind: 'allow',
-    by_hook: null,
-    code: execution.code ?? null,
-    duration_ms: 0,
     request: text ?? requestText(event, payload, envelope),
-    answer: '{}',
-    executions: [toExecution(execution, { key, attempt, traceId, matched: true, row })],
   }
 }
 
@@ -149,30 +130,22 @@ function sessionPosition(envelope: Envelope, payload: unknown): { moment?: Sessi
   if (session === undefined) return {}
   const tool = isRecord(payload) ? payload.tool_name : undefined
   return {
-    moment: {
-      ...(host === undefined ? {} : { agent: host }),
-      ...(turn === undefined ? {} : { turn }),
-      ...(lane === undefined ? {} : { lane }),
-      ...(parentAgent === undefined ? {} : { parent: parentAgent }),
-      ...(depth === undefined || depth === 0 ? {} : { depth }),
-      ...(toolCall === undefined ? {} : { tool_call: toolCall }),
-      ...(typeof tool === 'string' ? { tool } : {}),
-      ...(agent === undefined || agent === host ? {} : { name: agent }),
-    },
+    moment: definedFields({
+      ...{ agent: host, turn, lane, parent: parentAgent, depth: depth || undefined, tool_call: toolCall },
+      tool: typeof tool === 'string' ? tool : undefined,
+      name: agent === host ? undefined : agent,
+    }),
   }
 }
 
-interface About {
-  readonly key: string
-  readonly attempt: number
-  readonly traceId: string
-  readonly matched: boolean | 'failed'
-  readonly row: KnownHook | undefined
-}
-
-function toExecution(execution: Execution, about: About): ExecutionRecord {
+function toExecution(
+  execution: Execution,
+  { id, envelope }: Pick<DispatchRecord, 'id' | 'envelope'>,
+  { attempt, find }: RecordContext,
+  matched: boolean | 'failed',
+): ExecutionRecord {
   const { hook, decision, code, reason, durationMs = 0, shadow = false, facts = {} } = execution
-  const { row, matched, traceId, attempt, key } = about
+  const row = find(hook)
   const hasFailed = decision !== 'allow' && decision !== 'ask' && decision !== 'block'
   const full = hasFailed || code !== undefined ? fullText(execution) : undefined
   const { stdout: _, stderr: __, ...otherFacts } = facts
@@ -182,7 +155,7 @@ function toExecution(execution: Execution, about: About): ExecutionRecord {
     decision,
     duration_ms: round(durationMs),
     retry: attempt - 1,
-    dedup_key: key,
+    dedup_key: keyOf(execution, id, attempt),
     code: code ?? null,
     error: full === undefined ? null : redact(reason ?? full),
     error_detail: full ?? null,
@@ -194,7 +167,7 @@ function toExecution(execution: Execution, about: About): ExecutionRecord {
       matcher_matched: true,
       ...(row?.if_expr ? { cel_eval_result: matched === 'failed' ? 'error' : true } : {}),
       ...(reason === undefined || full !== undefined ? {} : { reason: redact(reason) }),
-      trace_id: traceId,
+      trace_id: traceIdOf(envelope.traceparent, id),
     },
   }
 }

@@ -1,6 +1,6 @@
 /** The chain of MACs over recorded executions, which makes the audit log tamper-evident. */
 import { createHmac, createSecretKey, randomBytes, randomUUID } from 'node:crypto'
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { chainKeyPath } from '../../database/sealed-paths.ts'
 import { isUniqueViolation, type QueryBuilder, type SqlDatabase } from '../../database/sql-database.ts'
 import { isHookError } from '../../engine/core/errors/error.ts'
@@ -52,22 +52,14 @@ async function insertChain(db: SqlDatabase): Promise<AuditChain> {
   const key = randomBytes(32).toString('base64')
   const chain = continueChain(id, key, { seq: 0, link: FIRST_LINK })
   await db.system(async (trx) => {
-    const { last } = await trx
-      .selectFrom('audit_chains')
-      .select((eb) => eb.fn.max('ordinal').as('last'))
-      .executeTakeFirstOrThrow()
-    const base = { chain: id, ordinal: (last ?? 0) + 1, base_seq: 0, base_link: FIRST_LINK }
-    await trx
-      .insertInto('audit_chains')
-      .values({
-        ...base,
-        sealed_key: db.secrets.encrypt(key, chainKeyPath(id)),
-        base_mac: baseMac(key, base),
-        head_seq: 0,
-        head_link: FIRST_LINK,
-        head_mac: chain.headMac(),
-      })
-      .execute()
+    const { rows } = await sql<{ next: number }>`
+      select coalesce(max(ordinal), 0) + 1 as next from audit_chains`.execute(trx)
+    const base = { chain: id, ordinal: Number(rows[0]?.next), base_seq: 0, base_link: FIRST_LINK }
+    const sealed = db.secrets.encrypt(key, chainKeyPath(id))
+    await sql`insert into audit_chains
+      (chain, ordinal, sealed_key, base_seq, base_link, base_mac, head_seq, head_link, head_mac) values (
+        ${id}, ${base.ordinal}, ${sealed}, 0, ${FIRST_LINK}, ${baseMac(key, base)}, 0, ${FIRST_LINK}, ${chain.headMac()}
+      )`.execute(trx)
   })
   return chain
 }
@@ -124,8 +116,12 @@ function canonicalRow(seq: number, row: LinkedRow): string {
   ])
 }
 
-export function listChains(trx: QueryBuilder): Promise<AuditChainRow[]> {
-  return trx.selectFrom('audit_chains').selectAll().orderBy('ordinal').execute()
+export async function listChains(trx: QueryBuilder): Promise<readonly AuditChainRow[]> {
+  return (await sql<AuditChainRow>`select * from audit_chains order by ordinal`.execute(trx)).rows
+}
+
+export async function findChain(trx: QueryBuilder, chain: string): Promise<AuditChainRow | undefined> {
+  return (await sql<AuditChainRow>`select * from audit_chains where chain = ${chain}`.execute(trx)).rows[0]
 }
 
 /** The key of a chain; undefined if no key in the keyring opens it. */

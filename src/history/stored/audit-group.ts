@@ -98,21 +98,14 @@ export function sealRows(
 }
 
 function sealEvent(secrets: Secrets, record: EventRecord): SealedEvent {
-  const { tenant, event_id } = record
+  const { tenant, time, request, answer, moment, summary: _, executions: __, ...event } = record
   return {
+    ...event,
     tenant_id: tenant,
-    event_id,
-    event: record.event,
-    session_id: record.session_id,
-    agent_id: record.agent_id,
-    kind: record.kind,
-    by_hook: record.by_hook,
-    code: record.code,
-    duration_ms: record.duration_ms,
-    created_at: record.time,
-    request: secrets.encrypt(record.request, eventPath(tenant, event_id, 'request')),
-    answer: secrets.encrypt(record.answer, eventPath(tenant, event_id, 'answer')),
-    moment: record.moment === undefined ? null : JSON.stringify(record.moment).toWellFormed(),
+    created_at: time,
+    request: secrets.encrypt(request, eventPath(tenant, event.event_id, 'request')),
+    answer: secrets.encrypt(answer, eventPath(tenant, event.event_id, 'answer')),
+    moment: moment === undefined ? null : JSON.stringify(moment).toWellFormed(),
   }
 }
 
@@ -121,28 +114,18 @@ function sealExecution(
   { record, execution, inputHash }: { record: EventRecord; execution: ExecutionRecord; inputHash: string },
 ): SealedExecution {
   const id = timeUuid(record.time)
-  const { error_detail } = execution
+  const { error_detail, tally = {} } = execution
   return {
-    id,
-    tenant_id: record.tenant,
-    hook_id: execution.hook_id,
+    ...execution,
+    ...{ id, tenant_id: record.tenant, event: record.event, created_at: record.time, input_hash: inputHash },
     event_id: wellFormed(record.event_id),
-    event: record.event,
-    handler_type: execution.handler_type,
     session_id: wellFormed(record.session_id),
     agent_id: wellFormed(record.agent_id),
-    input_hash: inputHash,
-    decision: execution.decision,
-    duration_ms: execution.duration_ms,
-    retry: execution.retry,
     dedup_key: wellFormed(execution.dedup_key),
-    code: execution.code,
     error: wellFormed(execution.error),
     error_detail: error_detail === null ? null : secrets.encrypt(error_detail, errorDetailPath(id)),
-    shadow: execution.shadow,
     metadata: stableJson(execution.metadata),
-    created_at: record.time,
-    tally: execution.tally ?? {},
+    tally,
   }
 }
 

@@ -1,16 +1,14 @@
 import { sql } from 'kysely'
-import { isUuid, readUnion } from '../../database/column-values.ts'
-import { afterJournal, inTenant, operation, type Tx, timed } from '../../database/operation.ts'
+import { afterJournal, inTenant, inTenantAt, operation, type Tx, timed } from '../../database/operation.ts'
 import { pageFromRows, readTextCursor } from '../../database/page-cursor.ts'
 import { openSealed } from '../../database/row-codec.ts'
-import { find, listRows, type PageRequest, page } from '../../database/rows.ts'
+import { find, listRows, matches, type PageRequest, page, readRows } from '../../database/rows.ts'
 import { errorDetailPath, eventPath, keptAnswerPath } from '../../database/sealed-paths.ts'
-import type { QueryBuilder } from '../../database/sql-database.ts'
 import type { RowOf } from '../../database/table.ts'
-import { decisionKinds } from '../../engine/core/decision.ts'
 import {
   type EventTexts,
   events,
+  executions,
   type KeptAnswer,
   keptAnswers,
   type SessionFilter,
@@ -28,15 +26,12 @@ export const eventOperations = {
   ),
 
   /** The full error text of one execution, decrypted. */
-  errorDetail: inTenant(async ({ db, trx }, tenant: string, id: string) => {
-    if (!isUuid(id)) return undefined
-    const row = await trx
-      .selectFrom('hook_executions')
-      .select('error_detail')
-      .where('tenant_id', '=', tenant)
-      .where('id', '=', id)
-      .executeTakeFirst()
-    return row?.error_detail ? openSealed(db.secrets, row.error_detail, errorDetailPath(id)) : undefined
+  errorDetail: inTenant(async (tx, tenant: string, id: string) => {
+    const isNamed = sql.join(matches(tx, executions, { tenant_id: tenant, id }), sql` and `)
+    const { rows } = await sql<{ error_detail: string | null }>`
+      select error_detail from hook_executions where ${isNamed}`.execute(tx.trx)
+    const sealed = rows[0]?.error_detail
+    return sealed ? openSealed(tx.db.secrets, sealed, errorDetailPath(id)) : undefined
   }, afterJournal),
 
   findEvent: inTenant(async (tx, tenant: string, event_id: string): Promise<StoredEvent | undefined> => {
@@ -45,38 +40,21 @@ export const eventOperations = {
   }, afterJournal),
 
   /** The events of one session, oldest first, in pages. */
-  sessionEvents: inTenant(
-    async ({ trx }, tenant: string, session: string, { cursor, limit }: PageRequest) => {
-      const from = cursor ? readTextCursor(cursor) : undefined
-      const rows = await trx
-        .selectFrom('events')
-        .select(['event_id', 'event', 'kind', 'by_hook', 'code', 'duration_ms', 'created_at', 'moment'])
-        .where('tenant_id', '=', tenant)
-        .where('session_id', '=', session)
-        .$if(from !== undefined, (query) =>
-          query.where((eb) =>
-            eb(eb.refTuple('created_at', 'event_id'), '>', eb.tuple(from?.time ?? 0, from?.key ?? '')),
-          ),
-        )
-        .orderBy('created_at')
-        .orderBy('event_id')
-        .limit(limit + 1)
-        .execute()
-      const { rows: found, nextCursor } = pageFromRows(rows, limit, (row) => ({
-        time: row.created_at,
-        key: row.event_id,
-      }))
-      const summaries = await findSummaries(trx, { tenant, session }, found)
-      return {
-        rows: found.map((row) => ({
-          ...readTimelineRow(row),
-          ...(summaries.get(row.event_id) ?? noSummary),
-        })),
-        nextCursor,
-      }
-    },
-    afterJournal,
-  ),
+  sessionEvents: inTenant(async (tx, tenant: string, session: string, { cursor, limit }: PageRequest) => {
+    const from = cursor ? readTextCursor(cursor) : undefined
+    const isLater = from && sql`and (created_at, event_id) > (${from.time}, ${from.key})`
+    const { rows } = await sql<TimelineColumns>`
+      select event_id, event, kind, by_hook, code, duration_ms, created_at, moment from events
+      where tenant_id = ${tenant} and session_id = ${session} ${isLater ?? sql``}
+      order by created_at, event_id limit ${limit + 1}`.execute(tx.trx)
+    const keyset = (row: TimelineColumns) => ({ time: row.created_at, key: row.event_id })
+    const found = pageFromRows(readRows<typeof events, TimelineColumns>(tx, events, rows), limit, keyset)
+    const summaries = await findSummaries(tx, tenant, session, found.rows)
+    const shown = found.rows.map((row): TimelineRow => {
+      return { ...row, moment: row.moment ?? {}, ...(summaries.get(row.event_id) ?? noSummary) }
+    })
+    return { ...found, rows: shown }
+  }, afterJournal),
 
   /** The texts of these events, the smallest first, as long as the sum of the stored texts stays below `maxLength`. */
   eventTexts: inTenant(
@@ -86,22 +64,14 @@ export const eventOperations = {
       eventIds: readonly string[],
       maxLength: number,
     ): Promise<readonly EventTexts[]> => {
-      const { trx } = tx
       if (eventIds.length === 0) return []
-      const sizes = await trx
-        .selectFrom('events')
-        .select(['event_id', sql<number>`length(request) + length(answer)`.as('size')])
-        .where('tenant_id', '=', tenant)
-        .where('event_id', 'in', eventIds)
-        .execute()
+      const { rows: sizes } = await sql<{ event_id: string; size: number }>`
+        select event_id, length(request) + length(answer) as size from events
+        where tenant_id = ${tenant} and event_id in (${sql.join([...eventIds])})`.execute(tx.trx)
       const ids = smallestWithin(sizes, maxLength)
       if (ids.length === 0) return []
-      const rows = await trx
-        .selectFrom('events')
-        .select(['event_id', 'request', 'answer'])
-        .where('tenant_id', '=', tenant)
-        .where('event_id', 'in', ids)
-        .execute()
+      const isWanted = [sql`event_id in (${sql.join([...ids])})`]
+      const rows = await listRows(tx, events, { tenant_id: tenant }, [], isWanted)
       return rows.map((row) => ({ event_id: row.event_id, ...openTexts(tx, tenant, row) }))
     },
     afterJournal,
@@ -120,33 +90,25 @@ export const eventOperations = {
         ],
         by: ['last_at', 'session_id'],
       })
-      return { ...found, rows: await withSubAgents(tx.trx, tenant, found.rows) }
+      return { ...found, rows: await withSubAgents(tx, tenant, found.rows) }
     },
     afterJournal,
   ),
 
   findSession: inTenant(async (tx, tenant: string, session_id: string) => {
     const row = await find(tx, sessions, { tenant_id: tenant, session_id })
-    return row && (await withSubAgents(tx.trx, tenant, [row]))[0]
+    return row && (await withSubAgents(tx, tenant, [row]))[0]
   }, afterJournal),
 
   /** Answers are written at once, not by way of the journal. */
-  findAnswer: inTenant(
-    async (tx, tenant: string, key: string, now?: number): Promise<KeptAnswer | undefined> => {
-      const [row] = await listRows(
-        tx,
-        keptAnswers,
-        { tenant_id: tenant, key },
-        [],
-        [sql`expires_at > ${tx.now(now)}`],
-      )
-      const answer = row && openSealed(tx.db.secrets, row.answer, keptAnswerPath(tenant, key))
-      if (row === undefined || answer === undefined) return undefined
-      const { request_hash, expires_at } = row
-      return { tenant, key, request_hash, answer, expires_at }
-    },
-    timed,
-  ),
+  findAnswer: inTenantAt(async (tx, tenant: string, key: string): Promise<KeptAnswer | undefined> => {
+    const isValid = [sql`expires_at > ${tx.now()}`]
+    const [row] = await listRows(tx, keptAnswers, { tenant_id: tenant, key }, [], isValid)
+    const answer = row && openSealed(tx.db.secrets, row.answer, keptAnswerPath(tenant, key))
+    if (row === undefined || answer === undefined) return undefined
+    const { request_hash, expires_at } = row
+    return { tenant, key, request_hash, answer, expires_at }
+  }, timed),
 }
 
 function openTexts(
@@ -161,22 +123,15 @@ function openTexts(
 }
 
 async function withSubAgents(
-  trx: QueryBuilder,
+  { trx }: Tx,
   tenant: string,
   rows: readonly RowOf<typeof sessions>[],
 ): Promise<readonly SessionRow[]> {
   if (rows.length === 0) return []
-  const counts = await trx
-    .selectFrom('session_lanes')
-    .select(['session_id', (eb) => eb.fn.countAll<number>().as('lanes')])
-    .where('tenant_id', '=', tenant)
-    .where(
-      'session_id',
-      'in',
-      rows.map((row) => row.session_id),
-    )
-    .groupBy('session_id')
-    .execute()
+  const ids = sql.join(rows.map((row) => row.session_id))
+  const { rows: counts } = await sql<{ session_id: string; lanes: number }>`
+    select session_id, count(*) as lanes from session_lanes
+    where tenant_id = ${tenant} and session_id in (${ids}) group by session_id`.execute(trx)
   const lanes = new Map(counts.map((row) => [row.session_id, Number(row.lanes)]))
   return rows.map(({ ended_at, ...row }) => ({
     ...row,
@@ -201,46 +156,28 @@ function smallestWithin(
     .map(({ event_id }) => event_id)
 }
 
-function readPosition(moment: string): SessionPosition {
-  return JSON.parse(moment) as SessionPosition
-}
-
 type TimelineSummary = Pick<TimelineRow, 'what' | 'reason' | 'rewritten'>
+type TimelineColumns = Omit<TimelineRow, 'moment' | keyof TimelineSummary> & {
+  readonly moment: SessionPosition | null
+}
 
 const noSummary: TimelineSummary = { what: null, reason: null, rewritten: false }
 
 /** The summaries of a page of a session. Their index orders them by session and time, not by the ids of events. */
 async function findSummaries(
-  trx: QueryBuilder,
-  { tenant, session }: { readonly tenant: string; readonly session: string },
+  { trx }: Tx,
+  tenant: string,
+  session: string,
   page: readonly Pick<TimelineRow, 'created_at'>[],
 ): Promise<ReadonlyMap<string, TimelineSummary>> {
   const [first, last] = [page[0], page.at(-1)]
   if (first === undefined || last === undefined) return new Map()
-  const rows = await trx
-    .selectFrom('event_summaries')
-    .select(['event_id', 'what', 'reason', 'rewritten'])
-    .where('tenant_id', '=', tenant)
-    .where('session_id', '=', session)
-    .where('created_at', '>=', first.created_at)
-    .where('created_at', '<=', last.created_at)
-    .execute()
+  const { rows } = await sql<TimelineSummary & { event_id: string }>`
+    select event_id, what, reason, rewritten from event_summaries where tenant_id = ${tenant}
+      and session_id = ${session} and created_at >= ${first.created_at} and created_at <= ${last.created_at}`.execute(
+    trx,
+  )
   return new Map(
     rows.map(({ event_id, ...row }) => [event_id, { ...row, rewritten: Boolean(row.rewritten) }]),
   )
-}
-
-function readTimelineRow({
-  kind,
-  moment,
-  ...row
-}: Omit<TimelineRow, 'kind' | 'moment' | keyof TimelineSummary> & {
-  kind: string
-  moment: string | null
-}): Omit<TimelineRow, keyof TimelineSummary> {
-  return {
-    ...row,
-    kind: readUnion(decisionKinds, kind),
-    moment: moment === null ? {} : readPosition(moment),
-  }
 }

@@ -1,25 +1,28 @@
 import { sql } from 'kysely'
 import { isUuid } from '../../database/column-values.ts'
-import { afterJournal, inTenant } from '../../database/operation.ts'
-import { type Condition, type PageRequest, page } from '../../database/rows.ts'
-import type { QueryBuilder, SqlDatabase } from '../../database/sql-database.ts'
-import { executions, type HistoryFilter } from '../audit-tables.ts'
+import { afterJournal, inTenant, type Tx } from '../../database/operation.ts'
+import { type Condition, find, type PageRequest, page } from '../../database/rows.ts'
+import { events, executions, type HistoryFilter } from '../audit-tables.ts'
 
 export const historyOperations = {
   /** Newest first, in pages. */
   history: inTenant(async (tx, tenant: string, filter: HistoryFilter, request: PageRequest) => {
-    const { db, trx } = tx
+    const { db } = tx
     const nothing = { rows: [], nextCursor: '' }
     if (filter.hook_id !== undefined && !isUuid(filter.hook_id)) return nothing
-    const span = await spanOf(trx, tenant, filter)
+    const span = await spanOf(tx, tenant, filter)
     if (span === undefined) return nothing
+    const session = db.codec.unindexed('session_id')
+    const except = filter.except_sessions
     const and: readonly Condition[] = [
       ...equalities(filter).map(
         ([column, value], index) =>
           sql`${index === 0 ? sql.ref(column) : db.codec.unindexed(column)} = ${value}`,
       ),
-      ...(filter.shadow === undefined ? [] : [shadowIs(db, filter.shadow)]),
-      ...(filter.except_sessions === undefined ? [] : [isOtherSession(db, filter.except_sessions)]),
+      // A literal, so that the partial index over shadow executions serves it.
+      ...(filter.shadow === undefined ? [] : [sql`shadow = ${sql.lit(db.codec.flag(filter.shadow))}`]),
+      // Events without a session are never left out.
+      ...(except === undefined ? [] : [sql`(${session} is null or ${session} not like ${`${except}%`})`]),
       ...(span.since === undefined ? [] : [sql`created_at >= ${span.since}`]),
       ...(span.until === undefined ? [] : [sql`created_at <= ${span.until}`]),
     ]
@@ -51,30 +54,13 @@ function equalities(filter: HistoryFilter): readonly (readonly [column: string, 
 
 /** The executions of one event share its time, so they need no index of their own. */
 async function spanOf(
-  trx: QueryBuilder,
+  tx: Tx,
   tenant: string,
-  filter: HistoryFilter,
+  { since, until, event_id }: HistoryFilter,
 ): Promise<{ since?: number | undefined; until?: number | undefined } | undefined> {
-  const { since, until, event_id } = filter
   if (event_id === undefined) return { since, until }
-  const times = await trx
-    .selectFrom('events')
-    .select('created_at')
-    .where('tenant_id', '=', tenant)
-    .where('event_id', '=', event_id)
-    .executeTakeFirst()
-  if (times === undefined) return undefined
-  const { created_at: time } = times
+  const event = await find(tx, events, { tenant_id: tenant, event_id })
+  if (event === undefined) return undefined
+  const { created_at: time } = event
   return { since: Math.max(since ?? time, time), until: Math.min(until ?? time, time) }
-}
-
-/** Events without a session are never left out. */
-function isOtherSession(db: SqlDatabase, prefix: string) {
-  const session = db.codec.unindexed('session_id')
-  return sql<boolean>`(${session} is null or ${session} not like ${`${prefix}%`})`
-}
-
-/** A literal, so that the partial index over shadow executions serves it. */
-function shadowIs(db: SqlDatabase, shadow: boolean) {
-  return sql<boolean>`shadow = ${sql.lit(db.codec.flag(shadow))}`
 }

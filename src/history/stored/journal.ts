@@ -3,6 +3,7 @@
  * tenth of its rows.
  */
 import { randomUUID } from 'node:crypto'
+import { type RawBuilder, sql } from 'kysely'
 import { afterWholeJournal, type OperationCall, operation, timed } from '../../database/operation.ts'
 import { journalEntryPath } from '../../database/sealed-paths.ts'
 import type { SqlDatabase } from '../../database/sql-database.ts'
@@ -78,14 +79,10 @@ export async function readOldestEntry(
   db: SqlDatabase,
   skipped: readonly number[],
 ): Promise<JournalEntry | undefined> {
-  const row = await db.system((trx) =>
-    trx
-      .selectFrom('audit_journal')
-      .select(['position', 'id', 'events', 'sealed'])
-      .$if(skipped.length > 0, (query) => query.where('position', 'not in', skipped))
-      .orderBy('position')
-      .limit(1)
-      .executeTakeFirst(),
+  const isOther = skipped.length === 0 ? sql`` : sql`where position not in (${sql.join([...skipped])})`
+  const [row] = await selectRows<{ position: number; id: string; events: number; sealed: string }>(
+    db,
+    sql`select position, id, events, sealed from audit_journal ${isOther} order by position limit 1`,
   )
   return row && { position: row.position, events: row.events, batch: openEntry(db, row) }
 }
@@ -108,18 +105,21 @@ export async function remainingEntries(
   positions: readonly number[],
 ): Promise<readonly number[]> {
   if (positions.length === 0) return []
-  const rows = await db.system((trx) =>
-    trx.selectFrom('audit_journal').select('position').where('position', 'in', positions).execute(),
+  const rows = await selectRows<{ position: number }>(
+    db,
+    sql`select position from audit_journal where position in (${sql.join([...positions])}) order by position`,
   )
-  return rows.map((row) => row.position).toSorted((a, b) => a - b)
+  return rows.map((row) => row.position)
 }
 
 export async function countWaitingEvents(db: SqlDatabase): Promise<number> {
-  const row = await db.system((trx) =>
-    trx
-      .selectFrom('audit_journal')
-      .select((eb) => eb.fn.sum<number | string | null>('events').as('events'))
-      .executeTakeFirstOrThrow(),
+  const [row] = await selectRows<{ events: number | null }>(
+    db,
+    sql`select sum(events) as events from audit_journal`,
   )
-  return Number(row.events ?? 0)
+  return Number(row?.events ?? 0)
+}
+
+async function selectRows<Row>(db: SqlDatabase, query: RawBuilder<unknown>): Promise<readonly Row[]> {
+  return db.system(async (trx) => (await sql<Row>`${query}`.execute(trx)).rows)
 }

@@ -32,7 +32,7 @@ export function writeGroup(pool: ConnectionPool, group: AuditGroup): Promise<voi
   const { events, executions, chain, entry } = group
   return pool.transaction('begin', async (client) => {
     // Another node with the same entry waits here, and then finds it deleted.
-    const { rowCount } = await client.query(removeEntry(entry))
+    const { rowCount } = await client.query('delete from audit_journal where position = $1', [entry])
     if (rowCount === 0) return
     // The server runs pipelined statements in the order in which they are sent.
     const sent = events.length > 0 ? client.query(insertRows(eventTable, events, NEW_EVENTS)) : undefined
@@ -153,10 +153,6 @@ function addFailures(failures: readonly LaterFailure[]): pg.QueryConfig {
   }
 }
 
-function removeEntry(position: number): pg.QueryConfig {
-  return { text: 'delete from audit_journal where position = $1', values: [position] }
-}
-
 function appendEntry({ id, events, sealed, created_at }: NewJournalEntry): pg.QueryConfig {
   return {
     text: 'insert into audit_journal (id, events, sealed, created_at) values ($1, $2, $3, $4)',
@@ -191,20 +187,13 @@ function insertDeliveries(deliveries: readonly SealedDelivery[], now: number | u
       from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::int8[], $7::int8[])
         as given (id, tenant_id, kind, dedup_key, payload, due_at, created_at)
       order by tenant_id, dedup_key on conflict do nothing`,
-    values: [
-      ...columnArrays(deliveries, [
-        'id',
-        'tenant_id',
-        'kind',
-        'dedup_key',
-        'payload',
-        'due_at',
-        'created_at',
-      ]),
-      now,
-    ],
+    values: [...columnArrays(deliveries, DELIVERY_COLUMNS), now],
   }
 }
+
+const DELIVERY_COLUMNS = [
+  ...(['id', 'tenant_id', 'kind', 'dedup_key', 'payload', 'due_at', 'created_at'] as const),
+]
 
 /** Replaces expired answers. One statement cannot write a row twice, so the first of equal keys counts. */
 function insertAnswers(answers: readonly SealedAnswer[], now: number | undefined): pg.QueryConfig {

@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely'
+import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { QueryBuilder, SqlDatabase } from '../../database/sql-database.ts'
 import { nextTurn } from '../../engine/core/values/clock.ts'
 import { stableJson } from '../../engine/core/values/stable-json.ts'
@@ -10,6 +10,7 @@ import {
   baseMac,
   chainKey,
   continueChain,
+  findChain,
   gapMac,
   headMac,
   listChains,
@@ -111,53 +112,40 @@ async function readPage(
   chain: string,
   after: number | undefined,
 ): Promise<ChainPage | undefined> {
-  const found = await trx.selectFrom('audit_chains').selectAll().where('chain', '=', chain).executeTakeFirst()
+  const found = await findChain(trx, chain)
   if (found === undefined) return undefined
-  const from = Math.max(after ?? 0, found.base_seq)
-  const rows = await trx
-    .selectFrom('hook_executions')
-    .selectAll()
-    .where('chain', '=', chain)
-    .where('seq', '>', from)
-    .where('seq', '<=', found.head_seq)
-    .orderBy('seq')
-    .limit(PAGE)
-    .execute()
-  const gaps = await trx
-    .selectFrom('audit_gaps')
-    .selectAll()
-    .where('chain', '=', chain)
-    .where('from_seq', '>', from)
-    .orderBy('from_seq')
-    .limit(PAGE)
-    .execute()
+  const { base_seq, head_seq } = found
+  const from = Math.max(after ?? 0, base_seq)
+  const { rows } = await sql<ExecutionTableRow>`select * from hook_executions
+    where chain = ${chain} and seq > ${from} and seq <= ${head_seq} order by seq limit ${PAGE}`.execute(trx)
+  const { rows: gaps } = await sql<Selectable<Tables['audit_gaps']>>`select * from audit_gaps
+    where chain = ${chain} and from_seq > ${from} order by from_seq limit ${PAGE}`.execute(trx)
   // Two queries, because one with `or` would scan all rows of the chain.
-  const inChain = trx.selectFrom('hook_executions').select('seq').where('chain', '=', chain).limit(1)
-  const before = await inChain.where('seq', '<=', found.base_seq).executeTakeFirst()
-  const behind = await inChain.where('seq', '>', found.head_seq).executeTakeFirst()
+  const oneWhere = async (isOutside: RawBuilder<unknown>) =>
+    (
+      await sql<{
+        seq: number
+      }>`select seq from hook_executions where chain = ${chain} and ${isOutside} limit 1`.execute(trx)
+    ).rows[0]
+  const outside = (await oneWhere(sql`seq <= ${base_seq}`)) ?? (await oneWhere(sql`seq > ${head_seq}`))
   return {
     chain: found,
     rows: new Map(rows.map((row) => [row.seq, row])),
     gaps: new Map(gaps.map((gap) => [gap.from_seq, gap])),
-    outside: (before ?? behind)?.seq,
+    outside: outside?.seq,
   }
 }
 
 /** Statements of one transaction may see different states, and a row that was pruned meanwhile is not broken. */
 async function isPruned(db: SqlDatabase, chain: string, seq: number): Promise<boolean> {
-  const row = await db.system((trx) =>
-    trx.selectFrom('audit_chains').select('base_seq').where('chain', '=', chain).executeTakeFirst(),
-  )
+  const row = await db.system((trx) => findChain(trx, chain))
   return row !== undefined && row.base_seq >= seq
 }
 
-function findStray(trx: QueryBuilder): Promise<{ chain: string; seq: number } | undefined> {
-  return trx
-    .selectFrom('hook_executions')
-    .select(['chain', 'seq'])
-    .where('chain', 'not in', (eb) => eb.selectFrom('audit_chains').select('chain'))
-    .limit(1)
-    .executeTakeFirst()
+async function findStray(trx: QueryBuilder): Promise<{ chain: string; seq: number } | undefined> {
+  const { rows } = await sql<{ chain: string; seq: number }>`select chain, seq from hook_executions
+    where chain not in (select chain from audit_chains) limit 1`.execute(trx)
+  return rows[0]
 }
 
 function isEqual(a: Uint8Array, b: Uint8Array): boolean {

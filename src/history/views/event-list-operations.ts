@@ -1,12 +1,10 @@
-import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { afterJournal, inTenant, operation, type Tx } from '../../database/operation.ts'
-import { encodeCursor, type Keyset, pageFromRows, readNumberCursor } from '../../database/page-cursor.ts'
+import { encodeCursor, type Keyset, readNumberCursor } from '../../database/page-cursor.ts'
 import { openSealed } from '../../database/row-codec.ts'
-import { type PageRequest, readRows } from '../../database/rows.ts'
+import { type Condition, type PageRequest, page } from '../../database/rows.ts'
 import { eventPath } from '../../database/sealed-paths.ts'
-import type { QueryBuilder, SqlDatabase } from '../../database/sql-database.ts'
-import { columnNames, type WholeRowOf } from '../../database/table.ts'
-import type { Tables } from '../../store/kysely-tables.ts'
+import type { SqlDatabase } from '../../database/sql-database.ts'
 import { type EventFilter, type EventSummary, type RecordedRequest, summaries } from '../view-tables.ts'
 
 /** How many events one call examines if an index does not answer every filter. */
@@ -14,30 +12,16 @@ export const MAX_EXAMINED = 10_000
 /** A larger sealed request is not read for trying conditions. */
 const MAX_TRIED_BYTES = 262_144
 
-// The declaration names the columns of the table.
-const listed = columnNames(summaries) as readonly (keyof Tables['event_summaries'])[]
-
-function readSummaries(tx: Tx, rows: readonly object[]): readonly EventSummary[] {
-  const whole = readRows<typeof summaries, WholeRowOf<typeof summaries>>(tx, summaries, rows)
-  return whole.map(({ position: _, tenant_id: __, ...summary }) => summary)
-}
+const by = ['created_at', 'position'] as const
 
 export const eventListOperations = {
   /** Newest first. A page may be short and still have a next one: each call examines a limited number of events. */
   listEvents: inTenant(async (tx, tenant: string, filter: EventFilter, { cursor, limit }: PageRequest) => {
-    const { db, trx } = tx
     const before = cursor ? readNumberCursor(cursor) : undefined
-    const examined = await examinedEvents(db, trx, { tenant, filter, before })
-    const rows = await examined.events
-      .select(listed)
-      .orderBy('created_at', 'desc')
-      .orderBy('position', 'desc')
-      .limit(limit + 1)
-      .execute()
-    const page = pageFromRows(rows, limit, (row) => ({ time: row.created_at, key: row.position }))
-    const { last } = examined
+    const { and, last } = await examinedEvents(tx, { tenant, filter, before })
+    const found = await page(tx, summaries, { limit, match: { tenant_id: tenant }, and, by })
     const rest = last === undefined ? '' : encodeCursor([last.time, last.key])
-    return { rows: readSummaries(tx, page.rows), nextCursor: page.nextCursor || rest }
+    return { rows: found.rows, nextCursor: found.nextCursor || rest }
   }, afterJournal),
 
   /** Events after a cursor, oldest first, for live tails. Without a cursor: only the current cursor. */
@@ -52,36 +36,21 @@ export const eventListOperations = {
   ),
 
   /** The latest events of one name with their requests. */
-  recentRequests: inTenant(async (tx, tenant: string, event: string, { cursor, limit }: PageRequest) => {
-    const { db, trx } = tx
-    const before = cursor ? readNumberCursor(cursor) : undefined
-    const found = await newestFirst(trx, { tenant, filter: { event }, before })
-      .where(equals('probe', db.codec.flag(false)))
-      .where('event', '=', event)
-      .select(listed)
-      .select((eb) =>
-        eb
-          .selectFrom('events')
-          .whereRef('events.tenant_id', '=', 'event_summaries.tenant_id')
-          .whereRef('events.event_id', '=', 'event_summaries.event_id')
-          .where(sql<boolean>`octet_length(request) <= ${sql.lit(MAX_TRIED_BYTES)}`)
-          .select('request')
-          .as('request'),
-      )
-      .orderBy('created_at', 'desc')
-      .orderBy('position', 'desc')
-      .limit(limit + 1)
-      .execute()
-    const page = pageFromRows(found, limit, (row) => ({ time: row.created_at, key: row.position }))
-    const requests = page.rows.map(({ event_id, request }) =>
-      request === null ? undefined : openSealed(db.secrets, request, eventPath(tenant, event_id, 'request')),
+  recentRequests: inTenant(async (tx, tenant: string, event: string, request: PageRequest) => {
+    const match = { tenant_id: tenant, event }
+    const found = await page(tx, summaries, { ...request, match, and: [isNoProbe(tx.db)], by })
+    if (found.rows.length === 0) return { ...found, rows: [] }
+    const ids = sql.join(found.rows.map(({ event_id }) => event_id))
+    const { rows } = await sql<{ event_id: string; request: string }>`select event_id, request from events
+      where tenant_id = ${tenant} and event_id in (${ids}) and octet_length(request) <= ${MAX_TRIED_BYTES}`.execute(
+      tx.trx,
     )
-    const summarized = readSummaries(
-      tx,
-      page.rows.map(({ request: _, ...row }) => row),
-    )
-    const rows = summarized.map((row, index): RecordedRequest => ({ ...row, request: requests[index] }))
-    return { ...page, rows }
+    const sealed = new Map(rows.map((row) => [row.event_id, row.request]))
+    const open = ({ event_id }: EventSummary) => {
+      const text = sealed.get(event_id)
+      return text && openSealed(tx.db.secrets, text, eventPath(tenant, event_id, 'request'))
+    }
+    return { ...found, rows: found.rows.map((row): RecordedRequest => ({ ...row, request: open(row) })) }
   }, afterJournal),
 }
 
@@ -94,57 +63,42 @@ interface EventSpan {
   readonly isLimited?: boolean
 }
 
-type EventQuery = SelectQueryBuilder<Tables, 'event_summaries', object>
-
 /**
- * The events that a filter selects. An index finds those of one condition; the other conditions are checked row by row,
- * for at most `MAX_EXAMINED` rows. `last` is the oldest examined row if older ones remain.
+ * The conditions of the events that a filter selects. An index finds those of one condition; the other conditions are checked
+ * row by row, for at most `MAX_EXAMINED` rows. `last` is the oldest examined row if older ones remain.
  */
 export async function examinedEvents(
-  db: SqlDatabase,
-  trx: QueryBuilder,
-  span: EventSpan,
-): Promise<{ readonly events: EventQuery; readonly last: Keyset<number> | undefined }> {
-  const { indexed, checked } = conditionsOf(db, span.filter)
-  let events = newestFirst(trx, span)
-  if (indexed !== undefined) events = events.where(indexed)
-  const needsLimit = checked.length > 0 || span.isLimited === true
-  const last = needsLimit ? await oldestExamined(events) : undefined
-  if (last !== undefined)
-    events = events.where((eb) =>
-      eb(eb.refTuple('created_at', 'position'), '>=', eb.tuple(last.time, last.key)),
-    )
-  for (const condition of checked) events = events.where(condition)
+  tx: Tx,
+  { tenant, filter, before, isLimited = false }: EventSpan,
+): Promise<{ readonly and: readonly Condition[]; readonly last: Keyset<number> | undefined }> {
+  const { indexed, checked } = conditionsOf(tx.db, filter)
+  const { since, until, probes } = filter
+  const found = [
+    ...(since === undefined ? [] : [sql`created_at >= ${since}`]),
+    ...(until === undefined ? [] : [sql`created_at <= ${until}`]),
+    ...(before === undefined ? [] : [sql`(created_at, position) < (${before.time}, ${before.key})`]),
+    ...indexed,
+  ]
+  const last = checked.length > 0 || isLimited ? await oldestExamined(tx, tenant, found) : undefined
+  const examined = last === undefined ? [] : [sql`(created_at, position) >= (${last.time}, ${last.key})`]
   // Probes are rare, so they do not limit what is examined.
-  if (span.filter.probes !== true) events = events.where(equals('probe', db.codec.flag(false)))
-  return { events, last }
+  return { and: [...found, ...examined, ...checked, ...(probes === true ? [] : [isNoProbe(tx.db)])], last }
 }
 
-async function oldestExamined(events: EventQuery): Promise<Keyset<number> | undefined> {
-  const row = await events
-    .select(['created_at', 'position'])
-    .orderBy('created_at', 'desc')
-    .orderBy('position', 'desc')
-    .offset(MAX_EXAMINED - 1)
-    .limit(2)
-    .execute()
-  const [last, older] = row
-  return last === undefined || older === undefined ? undefined : { time: last.created_at, key: last.position }
+function isNoProbe({ codec }: SqlDatabase): Condition {
+  return equals('probe', codec.flag(false))
 }
 
-function newestFirst(trx: QueryBuilder, { tenant, filter, before }: EventSpan): EventQuery {
-  const { since, until } = filter
-  let events: EventQuery = trx.selectFrom('event_summaries').where('tenant_id', '=', tenant)
-  if (since !== undefined) events = events.where('created_at', '>=', since)
-  if (until !== undefined) events = events.where('created_at', '<=', until)
-  if (before !== undefined)
-    events = events.where((eb) =>
-      eb(eb.refTuple('created_at', 'position'), '<', eb.tuple(before.time, before.key)),
-    )
-  return events
+async function oldestExamined(
+  tx: Tx,
+  tenant: string,
+  and: readonly Condition[],
+): Promise<Keyset<number> | undefined> {
+  const { rows } = await sql<Keyset<number>>`select created_at as time, position as key from event_summaries
+    where ${sql.join([sql`tenant_id = ${tenant}`, ...and], sql` and `)}
+    order by created_at desc, position desc limit 2 offset ${MAX_EXAMINED - 1}`.execute(tx.trx)
+  return rows.length < 2 ? undefined : rows[0]
 }
-
-type Condition = RawBuilder<boolean>
 
 interface FilterCondition {
   readonly condition: Condition
@@ -157,11 +111,11 @@ interface FilterCondition {
 function conditionsOf(
   db: SqlDatabase,
   filter: EventFilter,
-): { readonly indexed: Condition | undefined; readonly checked: readonly Condition[] } {
+): { readonly indexed: readonly Condition[]; readonly checked: readonly Condition[] } {
   const all = [...selectiveConditions(db, filter), ...otherConditions(db, filter)]
   const first = all.find(({ isIndexed }) => isIndexed)
   return {
-    indexed: first?.condition,
+    indexed: first === undefined ? [] : [first.condition],
     checked: all.filter((each) => each !== first).map(({ checked }) => checked),
   }
 }
@@ -211,9 +165,9 @@ function otherConditions(db: SqlDatabase, filter: EventFilter): readonly FilterC
   const { agent_id, text, min_ms } = filter
   const like = db.dialect === 'postgres' ? sql`ilike` : sql`like`
   const conditions: readonly Condition[] = [
-    ...(agent_id === undefined ? [] : [sql<boolean>`agent_id = ${agent_id}`]),
-    ...(min_ms === undefined ? [] : [sql<boolean>`duration_ms >= ${min_ms}`]),
-    ...(text === undefined ? [] : [sql<boolean>`what ${like} ${`%${escapeLike(text)}%`} escape '!'`]),
+    ...(agent_id === undefined ? [] : [sql`agent_id = ${agent_id}`]),
+    ...(min_ms === undefined ? [] : [sql`duration_ms >= ${min_ms}`]),
+    ...(text === undefined ? [] : [sql`what ${like} ${`%${escapeLike(text)}%`} escape '!'`]),
   ]
   return conditions.map((condition) => ({ condition, checked: condition, isIndexed: false }))
 }

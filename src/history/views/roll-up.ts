@@ -33,7 +33,12 @@ export function rollUp(
   // Executions of probes are counted; they prove that the hook works.
   return [
     mergeRows(sessions, inSessions.map(sessionRow)),
-    mergeRows(sessionLanes, inSessions.filter((event) => event.lane !== null).map(laneRow)),
+    mergeRows(
+      sessionLanes,
+      inSessions.flatMap(({ tenant_id, session_id, lane, created_at }) =>
+        lane === null ? [] : [{ tenant_id, session_id, lane, created_at }],
+      ),
+    ),
     mergeRows(
       decisionMinutes,
       real.map((event) => decisionRow(event, MINUTE)),
@@ -67,10 +72,6 @@ function sessionRow(event: SealedSummary): RollUpRow {
     rewritten: oneIf(event.rewritten),
     asked: oneIf(kind === 'ask'),
   }
-}
-
-function laneRow({ tenant_id, session_id, lane, created_at }: SealedSummary): RollUpRow {
-  return { tenant_id, session_id, lane, created_at }
 }
 
 function decisionRow(event: SealedSummary, unit: number): RollUpRow {
@@ -151,18 +152,11 @@ export function laterFailures(
   )
   return [...Map.groupBy(later, ({ tenant_id, event_id }) => `${tenant_id} ${event_id}`)]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([, [first, ...others]]) =>
-      first === undefined
-        ? []
-        : [
-            {
-              tenant_id: first.tenant_id,
-              created_at: first.created_at,
-              event_id: first.event_id,
-              count: 1 + others.length,
-            },
-          ],
-    )
+    .flatMap(([, [first, ...others]]) => {
+      if (first === undefined) return []
+      const { tenant_id, created_at, event_id } = first
+      return [{ tenant_id, created_at, event_id, count: 1 + others.length }]
+    })
 }
 
 const emptyHistogram = Object.fromEntries(histogramColumns.map((name) => [name, 0]))

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { afterJournal, inTenant } from '../../database/operation.ts'
-import type { QueryBuilder, SqlDatabase } from '../../database/sql-database.ts'
+import { afterJournal, inTenant, type Tx } from '../../database/operation.ts'
+import type { Condition } from '../../database/rows.ts'
 import type { DecisionBucket, Facets, HookCounts } from '../methods/stat-methods.ts'
 import type { EventFilter } from '../view-tables.ts'
 import { histogramColumns } from '../view-tables.ts'
@@ -58,8 +58,8 @@ export const statisticOperations = {
   }, afterJournal),
 
   countFacets: inTenant(
-    async ({ db, trx }, tenant: string, filter: EventFilter) =>
-      facetsOf(await countCombinations(db, trx, { tenant, filter }), filter),
+    async (tx, tenant: string, filter: EventFilter) =>
+      facetsOf(await countCombinations(tx, tenant, filter), filter),
     afterJournal,
   ),
 }
@@ -99,26 +99,17 @@ interface Combinations {
   readonly complete: boolean
 }
 
-interface TenantFilter {
-  readonly tenant: string
-  readonly filter: EventFilter
-}
-
 /** Full hours come from the roll-up, and the rest of the span from the events. */
-async function countCombinations(
-  db: SqlDatabase,
-  trx: QueryBuilder,
-  { tenant, filter }: TenantFilter,
-): Promise<Combinations> {
+async function countCombinations(tx: Tx, tenant: string, filter: EventFilter): Promise<Combinations> {
   const { session_id, text, min_ms, since = 0, until = Number.MAX_SAFE_INTEGER, probes } = filter
   const first = Math.ceil(since / HOUR) * HOUR
   const end = Math.floor((until + 1) / HOUR) * HOUR
   // The roll-up does not hold these.
   const needsRows = session_id !== undefined || text !== undefined || min_ms !== undefined || probes === true
-  const count = (span: EventFilter) => countEvents(db, trx, { tenant, filter: { ...filter, ...span } })
+  const count = (span: EventFilter) => countEvents(tx, tenant, { ...filter, ...span })
   if (needsRows || first >= end) return count({})
   const parts = [
-    await countHours(trx, { tenant, filter, first, end }),
+    await countHours(tx, tenant, filter, [sql`hour >= ${first}`, sql`hour < ${end}`]),
     ...(since < first ? [await count({ until: first - 1 })] : []),
     ...(until >= end && until < Number.MAX_SAFE_INTEGER ? [await count({ since: end })] : []),
   ]
@@ -128,65 +119,38 @@ async function countCombinations(
   }
 }
 
+const dimensions = sql.raw('event, agent_id, tool, kind, by_hook')
+
 async function countHours(
-  trx: QueryBuilder,
-  { tenant, filter, first, end }: TenantFilter & { readonly first: number; readonly end: number },
+  { trx }: Tx,
+  tenant: string,
+  filter: EventFilter,
+  span: readonly Condition[],
 ): Promise<Combinations> {
-  let hours = trx
-    .selectFrom('event_hours')
-    .where('tenant_id', '=', tenant)
-    .where('hour', '>=', first)
-    .where('hour', '<', end)
-  for (const flag of ['rewritten', 'opened', 'failed'] as const) {
-    const wanted = filter[flag]
-    if (wanted !== undefined) hours = hours.where(flag, '=', wanted ? 1 : 0)
-  }
-  const dimensions = ['event', 'agent_id', 'tool', 'kind', 'by_hook'] as const
-  const rows = await hours
-    .select(dimensions)
-    .select((eb) => [
-      eb.fn.max('agent').as('agent'),
-      eb.fn.max('hook_name').as('hook_name'),
-      eb.fn.sum<number>('events').as('events'),
-    ])
-    .groupBy(dimensions)
-    .execute()
+  const flags = (['rewritten', 'opened', 'failed'] as const).flatMap((flag) =>
+    filter[flag] === undefined ? [] : [sql`${sql.ref(flag)} = ${filter[flag] ? 1 : 0}`],
+  )
+  const { rows } = await sql<Combination>`
+    select ${dimensions}, max(agent) as agent, max(hook_name) as hook_name, sum(events) as events from event_hours
+    where ${sql.join([sql`tenant_id = ${tenant}`, ...span, ...flags], sql` and `)} group by ${dimensions}`.execute(
+    trx,
+  )
   return { rows, complete: true }
 }
 
-async function countEvents(
-  db: SqlDatabase,
-  trx: QueryBuilder,
-  { tenant, filter }: TenantFilter,
-): Promise<Combinations> {
+async function countEvents(tx: Tx, tenant: string, filter: EventFilter): Promise<Combinations> {
   // Facets count values that the filter excludes too, so its values are applied later.
   const { event: _, agent_id: __, tool: ___, kind: ____, by_hook: _____, ...others } = filter
-  const { events, last } = await examinedEvents(db, trx, { tenant, filter: others, isLimited: true })
+  const { and, last } = await examinedEvents(tx, { tenant, filter: others, isLimited: true })
   // In the order of time, so that the index over the time finds the examined events.
-  const examined = events
-    .select(['event', 'agent_id', 'tool', 'kind', 'by_hook', 'agent', 'hook_name'])
-    .orderBy('created_at', 'desc')
-    .orderBy('position', 'desc')
-    .limit(MAX_EXAMINED)
-  const rows = await trx
-    .selectFrom(examined.as('examined'))
-    .select(['event', 'agent_id', 'tool', 'kind', 'by_hook'])
-    .select((eb) => [
-      eb.fn.max('agent').as('agent'),
-      eb.fn.max('hook_name').as('hook_name'),
-      eb.fn.countAll<number>().as('events'),
-    ])
-    .groupBy(['event', 'agent_id', 'tool', 'kind', 'by_hook'])
-    .execute()
-  return {
-    rows: rows.map((row) => ({
-      ...row,
-      agent_id: row.agent_id ?? '',
-      tool: row.tool ?? '',
-      by_hook: row.by_hook ?? '',
-    })),
-    complete: last === undefined,
-  }
+  const { rows } = await sql<Combination>`
+    select ${dimensions}, max(agent) as agent, max(hook_name) as hook_name, count(*) as events from (
+      select event, coalesce(agent_id, '') as agent_id, coalesce(tool, '') as tool, kind,
+        coalesce(by_hook, '') as by_hook, agent, hook_name
+      from event_summaries where ${sql.join([sql`tenant_id = ${tenant}`, ...and], sql` and `)}
+      order by created_at desc, position desc limit ${MAX_EXAMINED}) examined
+    group by ${dimensions}`.execute(tx.trx)
+  return { rows, complete: last === undefined }
 }
 
 /** Each facet counts the events that the filters of the other facets select. */

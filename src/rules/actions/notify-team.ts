@@ -31,36 +31,31 @@ export async function notifyMembers(
   members: TeamDefinition['members'],
   { team, sender: from, recipients, summary, text }: TeamNotice,
 ): Promise<ActionOutcome> {
-  const channelsOf = (member: string) => members.find(({ name }) => name === member)?.channels ?? []
-  const messages = recipients.map((member) => {
-    const channels = channelsOf(member).map(({ type }) => type)
-    return toMessage(call, { team, member, from, summary, text, channels })
-  })
-  const deliveries = messages.flatMap((message) => {
-    const channels = channelsOf(message.member)
-    return channels.map((channel, index) => toDelivery(call, { message, channel, index }))
-  })
-  await store.postMessages(call.tenant, messages, deliveries)
+  const { tenant, rule, envelope, firingId: firing_id } = call
+  const { eventName: event, outcome } = call.event
+  const rule_id = rule.id
+  const messages: NewMailboxMessage[] = []
+  const deliveries: NewDelivery[] = []
+  for (const member of recipients) {
+    const channels = members.find(({ name }) => name === member)?.channels ?? []
+    const message_id = `${actionKey(call)}:${member}`
+    const types = channels.map(({ type }) => type)
+    const content = { from, summary, text, channels: types, rule_id, event, outcome }
+    messages.push({ message_id, team, member, firing_id, content })
+    for (const [index, channel] of channels.entries()) {
+      const carried: TeamMessage = {
+        ...{ message_id, team, member, channel, rule_id, firing_id },
+        ...{ from, summary, text, event, outcome, event_id: envelope.id },
+      }
+      deliveries.push({
+        ...{ id: randomUUID(), tenant, kind: TEAM_MESSAGE, dedup_key: channelKey(message_id, index) },
+        ...{ payload: JSON.stringify(carried), created_at: envelope.time ?? 0 },
+      })
+    }
+  }
+  await store.postMessages(tenant, messages, deliveries)
   if (deliveries.length > 0) wakeDeliveries()
   return executed(`Team notification sent to ${recipients.length} recipient(s)`)
-}
-
-interface MessageTexts {
-  readonly team: string
-  readonly member: string
-  readonly from: string
-  readonly summary: string
-  readonly text: string
-  /** The types of the channels that carry it. */
-  readonly channels: readonly string[]
-}
-
-function toMessage(call: RuleActionCall, { team, member, ...content }: MessageTexts): NewMailboxMessage {
-  const { rule, event, firingId } = call
-  return {
-    ...{ message_id: `${actionKey(call)}:${member}`, team, member, firing_id: firingId },
-    content: { ...content, rule_id: rule.id, event: event.eventName, outcome: event.outcome },
-  }
 }
 
 function channelKey(messageId: string, index: number): string {
@@ -71,29 +66,4 @@ function channelKey(messageId: string, index: number): string {
 export function channelKeysOf({ message_id, content }: MailboxRow): readonly string[] {
   const channels = Array.isArray(content?.channels) ? content.channels : []
   return channels.map((_, index) => channelKey(message_id, index))
-}
-
-function toDelivery(
-  { tenant, rule, event, envelope, firingId }: RuleActionCall,
-  {
-    message,
-    channel,
-    index,
-  }: { readonly message: NewMailboxMessage; readonly channel: TeamChannel; readonly index: number },
-): NewDelivery {
-  const { message_id, team, member, content } = message
-  const { from, summary, text } = content
-  const carried: TeamMessage = {
-    ...{ message_id, team, member, channel, rule_id: rule.id, firing_id: firingId },
-    ...{ from: String(from), summary: String(summary), text: String(text) },
-    ...{ event: event.eventName, outcome: event.outcome, event_id: envelope.id },
-  }
-  return {
-    id: randomUUID(),
-    tenant,
-    kind: TEAM_MESSAGE,
-    dedup_key: channelKey(message_id, index),
-    payload: JSON.stringify(carried),
-    created_at: envelope.time ?? 0,
-  }
 }

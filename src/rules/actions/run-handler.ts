@@ -3,7 +3,6 @@ import type { Handler, Host } from '../../engine/core/handler.ts'
 import type { Clock } from '../../engine/core/values/clock.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
-import type { HookDefinition } from '../../engine/hook-definition.ts'
 import type { HookChainEvent } from '../compile-rules.ts'
 import type { TriggerEnvelope } from '../trigger-rules.ts'
 import { type ActionOutcome, executed, failed } from './run-action.ts'
@@ -22,22 +21,21 @@ export interface HandlerRequest {
 
 export type RunHandler = (request: HandlerRequest) => Promise<ActionOutcome>
 
-interface HandlerParts {
-  readonly handlers: readonly Handler[]
-  readonly host: Host
-  readonly clock: Clock
-}
-
 /** A deeper event would be skipped, and the depth of the chain was checked before. */
 const MAX_DEPTH = 3
 
 /** Runs a handler as a hook of its own. Only its exit code or status counts. */
-export function createRunHandler({ handlers, host, clock }: HandlerParts): RunHandler {
+export function createRunHandler(parts: {
+  readonly handlers: readonly Handler[]
+  readonly host: Host
+  readonly clock: Clock
+}): RunHandler {
   return async (request) => {
     const { event, payload } = dispatchedEvent(request.event)
-    const hooks = createHooks({ handlers, host, clock, breaker: false })
+    const hooks = createHooks({ ...parts, breaker: false })
     try {
-      hooks.add(definitionOf(request, event))
+      const { id, type: handler_type, config, timeoutMs: timeout_ms } = request
+      hooks.add({ id, event, handler_type, config, timeout_ms, answer: 'ignore' })
       const { depth = 0, ...envelope } = request.envelope
       const { trace } = await hooks.dispatch(
         event,
@@ -55,10 +53,6 @@ export function createRunHandler({ handlers, host, clock }: HandlerParts): RunHa
       return failed(errorText(thrown))
     }
   }
-}
-
-function definitionOf({ id, type, config, timeoutMs }: HandlerRequest, event: string): HookDefinition {
-  return { id, event, handler_type: type, config, timeout_ms: timeoutMs, answer: 'ignore' }
 }
 
 /** Events that rules know and hooks do not are sent as events of the agent. */

@@ -34,7 +34,7 @@ export function deliverRuleActions(parts: RunActionsParts): DeliverWork {
       if (content !== undefined && (stored.status === 'pending' || stored.status === 'started'))
         await runStored(parts, { firing, content, stored })
       else if (content !== undefined && stored.reason !== null)
-        await recordSkip(parts, { firing, content, stored })
+        await recordAction(parts, { firing, content, stored }, { status: 'skipped', reason: stored.reason })
     }
     return content === undefined
       ? { end: 'dead', error: 'the key that encrypted the firing is gone' }
@@ -70,11 +70,6 @@ async function runStored(parts: RunActionsParts, { firing, content, stored }: St
 /** A command may have done half of its work. Runs, messages and webhooks have keys that make a repetition harmless. */
 function mayRepeat({ type }: RecoveryAction): boolean {
   return type !== 'run_command' && type !== 'warm_remote_capacity'
-}
-
-function recordSkip(parts: RunActionsParts, action: StoredAction): Promise<void> {
-  const { reason } = action.stored
-  return recordAction(parts, action, { status: 'skipped', ...(reason === null ? {} : { reason }) })
 }
 
 async function recordAction(

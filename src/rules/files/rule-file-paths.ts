@@ -30,14 +30,12 @@ export interface RuleFilePath {
   readonly level: HookFileLevel
 }
 
-interface PathsFrom extends RuleFolders {
-  readonly env: Environment
-  readonly repositories: readonly string[]
-}
-
 /** The paths that rule files may have, the administrator's first. Files of OpenClaude need its own switch. */
-export function ruleFilePaths({ cwd, start, env, repositories }: PathsFrom): readonly RuleFilePath[] {
-  const folders = findHookFolders({ cwd, start, env, repositories })
+export function ruleFilePaths(
+  from: RuleFolders & { readonly env: Environment; readonly repositories: readonly string[] },
+): readonly RuleFilePath[] {
+  const { start, env } = from
+  const folders = findHookFolders(from)
   const own = folders.map(({ folder, level }) => ({ path: join(folder, RULE_FILE), level }))
   if (!isHookChainsEnabled(env)) return own
   const foreign = env.CLAUDE_CODE_HOOK_CHAINS_CONFIG_PATH

@@ -113,7 +113,7 @@ export function createRuleFiles(parts: {
       entries.set(file.path, { ...known, checkedAt: now })
       return known.group
     }
-    const reading = readRuleFile(file, { trust, previous: known?.group })
+    const reading = readRuleFile(file, trust, known?.group)
     entries.set(file.path, { checkedAt: now, fingerprint, level: file.level, ...reading })
     const { group, status } = reading
     const isNews =
@@ -187,16 +187,10 @@ function fingerprintOf(path: string): string {
 
 type Reading = Pick<FileEntry, 'group' | 'status' | 'isUnread'>
 
-interface ReadFrom {
-  readonly trust: TrustStore
-  /** The rules that are in force. */
-  readonly previous: RuleGroup | undefined
-}
-
 const NO_FILE: Reading = { group: undefined, status: undefined, isUnread: false }
 
-function readRuleFile(file: RuleFilePath, { trust, previous }: ReadFrom): Reading {
-  const { path, level } = file
+/** `previous`: the rules that are in force. */
+function readRuleFile({ path, level }: RuleFilePath, trust: TrustStore, previous?: RuleGroup): Reading {
   const present = loadPresent(path, level)
   const isUnread = present.problem !== undefined
   try {

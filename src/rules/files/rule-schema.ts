@@ -1,4 +1,4 @@
-import { type Outcome, outcomes } from '../../engine/core/hook.ts'
+import { outcomes } from '../../engine/core/hook.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
 import {
   checked,
@@ -199,23 +199,11 @@ export function completeConfig<Rule extends object>(
 }
 
 /** What a rule must have to be evaluated. */
-export interface TriggeredRule {
-  readonly id: string
-  readonly enabled?: boolean | undefined
-  readonly trigger: {
-    readonly event: string
-    readonly outcome?: Outcome
-    readonly outcomes?: readonly Outcome[]
-  }
-  readonly condition?: RuleCondition
-}
-
-export interface RuleCondition {
-  readonly toolNames?: readonly string[]
-  readonly taskStatuses?: readonly string[]
-  readonly errorIncludes?: readonly string[]
-  readonly eventFieldEquals?: Readonly<Record<string, string | number | boolean>>
-}
+export type TriggeredRule = Pick<
+  SchemaType<typeof recoveryRuleSchema>,
+  'id' | 'enabled' | 'trigger' | 'condition'
+>
+export type RuleCondition = SchemaType<typeof condition>
 
 /** The config of a file: the object itself, or what it has under `hookChains`. */
 export function unwrapHookChains(content: unknown): {

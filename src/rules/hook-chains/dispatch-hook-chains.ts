@@ -156,13 +156,8 @@ async function fireRule(call: Dispatch, rule: HookChainRule, now: number): Promi
   return results
 }
 
-interface RuleDispatch extends Dispatch {
-  readonly rule: HookChainRule
-  readonly now: number
-}
-
 async function runGuarded(
-  { loaded, guards, event, runtime, clock, rule, now }: RuleDispatch,
+  { loaded, guards, event, runtime, clock, rule, now }: Dispatch & { rule: HookChainRule; now: number },
   action: HookChainAction,
   index: number,
 ): Promise<ActionOutcome> {

@@ -1,17 +1,21 @@
 import type { HookChainEvent, RulePayload } from '../compile-rules.ts'
 
-/** A fallback agent to launch. */
-export interface LaunchFallbackRequest {
+/** What every callback of a host gets. */
+interface RuleRequest {
   readonly ruleId: string
   readonly eventName: string
   readonly outcome: HookChainEvent['outcome']
+  readonly payload: RulePayload
+  readonly signal?: AbortSignal
+}
+
+/** A fallback agent to launch. */
+export interface LaunchFallbackRequest extends RuleRequest {
   readonly description: string
   readonly prompt: string
   readonly agentType?: string
   readonly model?: string
   readonly runInBackground: true
-  readonly payload: RulePayload
-  readonly signal?: AbortSignal
 }
 
 /** Whether the host launched the agent. */
@@ -23,17 +27,12 @@ export interface LaunchFallbackReply {
 }
 
 /** One message to members of a team. */
-export interface NotifyTeamRequest {
-  readonly ruleId: string
-  readonly eventName: string
-  readonly outcome: HookChainEvent['outcome']
+export interface NotifyTeamRequest extends RuleRequest {
   readonly teamName: string
   readonly recipients: readonly string[]
   readonly senderName: string
   readonly summary: string
   readonly message: string
-  readonly payload: RulePayload
-  readonly signal?: AbortSignal
 }
 
 export interface NotifyTeamReply {
@@ -43,13 +42,8 @@ export interface NotifyTeamReply {
   readonly reason?: string
 }
 
-export interface WarmCapacityRequest {
-  readonly ruleId: string
-  readonly eventName: string
-  readonly outcome: HookChainEvent['outcome']
+export interface WarmCapacityRequest extends RuleRequest {
   readonly createDefaultEnvironmentIfMissing: boolean
-  readonly payload: RulePayload
-  readonly signal?: AbortSignal
 }
 
 export interface WarmCapacityReply {

@@ -5,7 +5,7 @@ import { schema } from '../../engine/core/schema/schema.ts'
 import { runsCommands } from '../../engine/core/values/edition.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { defineCall } from '../../methods/method.ts'
-import { found, jsonObject, noParams, shortText } from '../../methods/method-fields.ts'
+import { found, jsonObject, noParams, shortText, withoutNulls } from '../../methods/method-fields.ts'
 import type { MethodParts } from '../../methods/method-parts.ts'
 import { rowFields, toResult } from '../../methods/row-fields.ts'
 import { assertPassableVariables } from '../../safe/process/child-environment.ts'
@@ -62,11 +62,9 @@ const update = defineCall({
   async run({ params, caller, parts }) {
     const { tenant } = caller
     const before = found(await parts.store.findEnvironment(tenant, params.name), 'environment', params.name)
-    const merged = Object.entries({ ...before.definition, ...params.definition })
-    const changed = Object.fromEntries(merged.filter(([, value]) => value !== null))
-    checkEnvironment(changed, parts)
-    const saved = { name: params.name, definition: changed }
-    const row = await parts.store.saveEnvironment(tenant, saved, false)
+    const definition = withoutNulls({ ...before.definition, ...params.definition })
+    checkEnvironment(definition, parts)
+    const row = await parts.store.saveEnvironment(tenant, { name: params.name, definition }, false)
     return { environment: toResult(environment, found(row, 'environment', params.name)) }
   },
 })

@@ -7,7 +7,7 @@ import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
 import { runsCommands } from '../../engine/core/values/edition.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { defineCall } from '../../methods/method.ts'
-import { found, jsonObject, shortText } from '../../methods/method-fields.ts'
+import { found, jsonObject, shortText, withoutNulls } from '../../methods/method-fields.ts'
 import type { MethodParts } from '../../methods/method-parts.ts'
 import { MASK } from '../../secrets/config-secrets.ts'
 import { type RuleGroup, readRecoveryRule, STORED } from '../files/recovery-rules.ts'
@@ -273,10 +273,6 @@ const remove = defineCall({
 function toSaved(row: RuleRow, caller: Caller): SchemaType<typeof saved>['rule'] {
   const { window: _, cooldown_ms, dedup_window_ms, ...shown } = showStored(row, undefined, caller)
   return shown
-}
-
-function withoutNulls(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
 }
 
 /** Checks a rule with the configs of its commands and webhooks, which run with the handlers of hooks. */

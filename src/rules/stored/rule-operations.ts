@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
 import { namedOperations } from '../../database/named-operations.ts'
-import { inTenant } from '../../database/operation.ts'
+import { inTenant, inTenantAt } from '../../database/operation.ts'
 import { find, insert, listRows, removeRow, update } from '../../database/rows.ts'
 import { bumpDefinitionVersions } from '../../stored-hooks/hook-operations.ts'
 import { type Content, mailboxMessages, teams } from '../../teams/team-tables.ts'
 import { environments, type RuleRow, rules } from './rule-tables.ts'
 
+type RuleChange = { readonly definition?: Content; readonly enabled?: boolean; readonly version?: number }
 type NewRule = Pick<RuleRow, 'rule_id' | 'enabled' | 'created_by'> & { readonly definition: Content }
 
 export const ruleOperations = {
@@ -19,8 +20,8 @@ export const ruleOperations = {
   ),
 
   /** Undefined if the id is taken. */
-  createRule: inTenant(async (tx, tenant: string, rule: NewRule, given?: number) => {
-    const now = await tx.time(given)
+  createRule: inTenantAt(async (tx, tenant: string, rule: NewRule) => {
+    const now = await tx.time()
     const times = { created_at: now, updated_at: now }
     const row = await insert(tx, rules, { tenant_id: tenant, ...rule, version: 1, ...times }, 'keep')
     if (row !== undefined) await bumpDefinitionVersions(tx, [tenant])
@@ -28,28 +29,15 @@ export const ruleOperations = {
   }),
 
   /** Without `version` it replaces any. */
-  updateRule: inTenant(
-    async (
-      tx,
-      tenant: string,
-      rule_id: string,
-      {
-        version,
-        ...change
-      }: { readonly definition?: Content; readonly enabled?: boolean; readonly version?: number },
-      now?: number,
-    ) => {
-      const key = { tenant_id: tenant, rule_id }
-      const [row] = await update(tx, rules, version === undefined ? key : { ...key, version }, {
-        ...change,
-        version: sql`version + 1`,
-        updated_at: await tx.time(now),
-      })
-      if (row === undefined) return (await find(tx, rules, key)) === undefined ? 'missing' : 'stale'
-      await bumpDefinitionVersions(tx, [tenant])
-      return row
-    },
-  ),
+  updateRule: inTenantAt(async (tx, tenant: string, rule_id: string, change: RuleChange) => {
+    const { version, ...columns } = change
+    const key = { tenant_id: tenant, rule_id }
+    const changes = { ...columns, version: sql`version + 1`, updated_at: await tx.time() }
+    const [row] = await update(tx, rules, version === undefined ? key : { ...key, version }, changes)
+    if (row === undefined) return (await find(tx, rules, key)) === undefined ? 'missing' : 'stale'
+    await bumpDefinitionVersions(tx, [tenant])
+    return row
+  }),
 
   deleteRule: inTenant(async (tx, tenant: string, ruleId: string) => {
     const removed = await removeRow(tx, rules, { tenant_id: tenant, rule_id: ruleId })

@@ -30,8 +30,8 @@ export interface BlueprintFilesWatch {
 /** Reads the blueprint files of all folders and watches them. Files that cannot be used are in `files`, with their problems. */
 export function watchBlueprintFiles(options: WatchBlueprintsOptions): BlueprintFilesWatch {
   const { folders, clock } = options
-  const watched = folders.map((folder) => new WatchedAgents(folder, options, () => options.onChange(files())))
-  const files = () => watched.flatMap((folder) => folder.files)
+  const watched = folders.map((folder) => watchAgents(folder, options, () => options.onChange(files())))
+  const files = () => watched.flatMap((folder) => folder.files())
   const reloaders = watched.map((folder) => {
     // Taken before reading, so that a change during reading is noticed.
     const fingerprint = folder.fingerprint()
@@ -46,62 +46,48 @@ export function watchBlueprintFiles(options: WatchBlueprintsOptions): BlueprintF
   }
 }
 
+interface WatchedAgents extends ReloadableFolder {
+  files(): readonly BlueprintFileStatus[]
+  load(): void
+}
+
 /** The agents of one hook folder. */
-class WatchedAgents implements ReloadableFolder {
-  readonly path: string
-  readonly #folder: HookFolder
-  readonly #options: WatchBlueprintsOptions
-  readonly #onChange: () => void
-  #files: readonly BlueprintFileStatus[] = []
-
-  constructor(folder: HookFolder, options: WatchBlueprintsOptions, onChange: () => void) {
-    this.path = agentsFolder(folder)
-    this.#folder = folder
-    this.#options = options
-    this.#onChange = onChange
-  }
-
-  get files(): readonly BlueprintFileStatus[] {
-    return this.#files
-  }
-
-  /** Every agent has a folder of its own, whatever its name. */
-  concerns(): boolean {
-    return true
-  }
-
-  fingerprint(): string {
-    const paths = this.#paths()
-    const trust = this.#folder.level === 'repository' ? [this.#options.trust.file] : []
-    return `${paths.join('\n')}\n${filesFingerprint([...paths, join(this.path, '.'), ...trust])}`
-  }
-
-  load(): void {
-    this.#files = this.#read()
-  }
-
-  reload(final: boolean): boolean {
-    const files = this.#read()
-    const isSame = JSON.stringify(files) === JSON.stringify(this.#files)
-    if (isSame) return true
-    const isComplete = files.length >= this.#files.length && files.every(({ state }) => state !== 'red')
-    // A file that is still being written is often broken, and an editor may remove it for a moment.
-    if (!final && !isComplete) return false
-    this.#files = files
-    this.#onChange()
-    return true
-  }
-
-  #paths(): string[] {
-    const { level } = this.#folder
-    return findBlueprintFiles(this.#folder, level === 'repository' ? this.#options.trust : undefined)
-  }
-
-  #read(): BlueprintFileStatus[] {
-    const { edition, trust } = this.#options
-    return this.#paths().flatMap((file) => {
-      const previous = this.#files.find((known) => known.file === file)
-      return readBlueprintStatus(file, this.#folder.level, { edition, trust, previous }) ?? []
+function watchAgents(
+  folder: HookFolder,
+  { edition, trust }: WatchBlueprintsOptions,
+  onChange: () => void,
+): WatchedAgents {
+  const { level } = folder
+  const path = agentsFolder(folder)
+  let files: readonly BlueprintFileStatus[] = []
+  const paths = () => findBlueprintFiles(folder, level === 'repository' ? trust : undefined)
+  const read = () =>
+    paths().flatMap((file) => {
+      const previous = files.find((known) => known.file === file)
+      return readBlueprintStatus(file, level, { edition, trust, previous }) ?? []
     })
+  return {
+    path,
+    files: () => files,
+    // Every agent has a folder of its own, whatever its name.
+    concerns: () => true,
+    fingerprint() {
+      const found = paths()
+      const trusted = level === 'repository' ? [trust.file] : []
+      return `${found.join('\n')}\n${filesFingerprint([...found, join(path, '.'), ...trusted])}`
+    },
+    load() {
+      files = read()
+    },
+    reload(final) {
+      const fresh = read()
+      if (JSON.stringify(fresh) === JSON.stringify(files)) return true
+      const isComplete = fresh.length >= files.length && fresh.every(({ state }) => state !== 'red')
+      // A file that is still being written is often broken, and an editor may remove it for a moment.
+      if (!final && !isComplete) return false
+      files = fresh
+      onChange()
+      return true
+    },
   }
 }

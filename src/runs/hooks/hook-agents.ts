@@ -6,18 +6,13 @@ import { changeKeyOf, ignoresAnswers } from '../../handlers/run-hook-input.ts'
 import { parseJson } from '../../safe/json.ts'
 import { redact } from '../../safe/secrets/redact.ts'
 import { type Blueprint, checkParameters } from '../blueprints/blueprint.ts'
-import { type CreateRunParts, createRun, newRunId, type RunOrigin, requireBlueprint } from '../create-run.ts'
+import { createRun, newRunId, type RunOrigin, requireBlueprint } from '../create-run.ts'
 import { findResult } from '../run-events.ts'
-import { type RunWaits, waitForEnd } from '../run-waits.ts'
-import type { RunRow, RunStore } from '../stored/run-tables.ts'
+import type { RunParts } from '../run-parts.ts'
+import { waitForEnd } from '../run-waits.ts'
+import type { RunRow } from '../stored/run-tables.ts'
 import { problemOfChange } from './hook-change.ts'
-import type { RunHookReport, RunHookReports } from './run-hook-reports.ts'
-
-export interface HookAgentParts extends CreateRunParts {
-  readonly store: CreateRunParts['store'] & Pick<RunStore, 'stopRun' | 'findRun' | 'listRunEvents'>
-  readonly waits: RunWaits
-  readonly reports: RunHookReports
-}
+import type { RunHookReport } from './run-hook-reports.ts'
 
 /** A request of the agent handler, with what the store knows about it. */
 interface HookAgentCall {
@@ -29,7 +24,7 @@ interface HookAgentCall {
 
 /** Starts the agent of a hook as a run, and returns its answer. Where a hook only observes, it waits only for the start. */
 export async function startHookAgent(
-  parts: HookAgentParts,
+  parts: RunParts,
   request: StartAgentRequest,
   signal: AbortSignal,
 ): Promise<AgentAnswer> {
@@ -46,7 +41,7 @@ export async function startHookAgent(
 }
 
 /** The agent after this one: an ordinary run in a session of its own, which nothing waits for. */
-async function startSuccessor(parts: HookAgentParts, call: HookAgentCall): Promise<AgentAnswer> {
+async function startSuccessor(parts: RunParts, call: HookAgentCall): Promise<AgentAnswer> {
   const { request, blueprint, report } = call
   const problem = refusalOf(blueprint, request)
   if (problem !== undefined) {
@@ -59,11 +54,7 @@ async function startSuccessor(parts: HookAgentParts, call: HookAgentCall): Promi
 }
 
 /** The agent that decides: its run belongs to the hook, and its result is the answer. */
-async function askAgent(
-  parts: HookAgentParts,
-  call: HookAgentCall,
-  signal: AbortSignal,
-): Promise<AgentAnswer> {
+async function askAgent(parts: RunParts, call: HookAgentCall, signal: AbortSignal): Promise<AgentAnswer> {
   const { request, blueprint, report } = call
   const problem = refusalOf(blueprint, request)
   // Not a failure: no policy may start a run that its hook could not look at.
@@ -78,7 +69,7 @@ async function askAgent(
   await report.started(facts)
   try {
     const answer = await answerOf(parts, started, signal)
-    return report.run === undefined ? answer : await judgeAnswer(parts, call, { answer, facts })
+    return report.run === undefined ? answer : await judgeAnswer(parts, call, answer, facts)
   } catch (thrown) {
     // Another node continues, with the same run of the agent.
     if (parts.waits.closed.aborted) throw thrown
@@ -95,7 +86,7 @@ function refusalOf(blueprint: Blueprint, { input, agent_name = '' }: StartAgentR
 }
 
 /** The key finds the same run again after a lost lease, a restart, or a repeated delivery. */
-async function startRun(parts: HookAgentParts, call: HookAgentCall, own: RunOrigin): Promise<RunRow> {
+async function startRun(parts: RunParts, call: HookAgentCall, own: RunOrigin): Promise<RunRow> {
   const { tenant, request, report } = call
   const { agent_name = '', input, event = '', hook_id = '', parent_event_id, run_id, depth } = request
   const { run, point, occasion } = report
@@ -117,7 +108,7 @@ async function startRun(parts: HookAgentParts, call: HookAgentCall, own: RunOrig
 
 /** Waits for the result. An aborted wait stops the run, unless only this node stops: another one continues then. */
 async function answerOf(
-  parts: HookAgentParts,
+  parts: RunParts,
   started: RunRow,
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, unknown>>> {
@@ -148,16 +139,12 @@ function parseText(text: string | null): unknown {
   }
 }
 
-interface HookAnswer {
-  readonly answer: Readonly<Record<string, unknown>>
-  readonly facts: { readonly hook_session_id: string }
-}
-
 /** Reads the answer of an agent that decides about a run strictly, and reports it. */
 async function judgeAnswer(
-  parts: HookAgentParts,
+  parts: RunParts,
   { request, report }: HookAgentCall,
-  { answer, facts }: HookAnswer,
+  answer: Readonly<Record<string, unknown>>,
+  facts: { readonly hook_session_id: string },
 ): Promise<AgentAnswer> {
   const { action, block_reason: reason } = answer
   if (action === 'block') {
@@ -177,7 +164,7 @@ async function judgeAnswer(
 
 /** What the answer changes; undefined if nothing. Throws if the run cannot go on with it. */
 async function readChange(
-  parts: HookAgentParts,
+  parts: RunParts,
   { request, report }: Pick<HookAgentCall, 'request' | 'report'>,
   answer: Readonly<Record<string, unknown>>,
 ) {

@@ -1,14 +1,16 @@
 import { answersWithText, checkOutput, checkParameters } from '../blueprints/blueprint.ts'
-import { type CreateRunParts, requireBlueprint } from '../create-run.ts'
+import { requireBlueprint } from '../create-run.ts'
 import type { RunResult } from '../run-events.ts'
+import type { RunParts } from '../run-parts.ts'
 import type { RunRow } from '../stored/run-tables.ts'
 import type { RunHookPoint } from './run-hook-points.ts'
 
 type Fields = Readonly<Record<string, unknown>>
+type BlueprintParts = Pick<RunParts, 'store' | 'edition'>
 
 /** What is wrong with the input that a hook made; undefined if the run can go on with it. */
 export async function problemOfChange(
-  parts: Pick<CreateRunParts, 'store' | 'edition'>,
+  parts: BlueprintParts,
   { run, point }: { readonly run: RunRow; readonly point: RunHookPoint },
   change: Fields,
 ): Promise<string | undefined> {
@@ -17,7 +19,7 @@ export async function problemOfChange(
 }
 
 async function problemOfParameters(
-  parts: Pick<CreateRunParts, 'store' | 'edition'>,
+  parts: BlueprintParts,
   run: RunRow,
   parameters: Fields,
 ): Promise<string | undefined> {
@@ -31,7 +33,7 @@ async function problemOfParameters(
 const resultKeys: readonly string[] = ['result_text', 'result_data'] satisfies readonly (keyof RunResult)[]
 
 async function problemOfResult(
-  parts: Pick<CreateRunParts, 'store' | 'edition'>,
+  parts: BlueprintParts,
   run: RunRow,
   change: Fields,
 ): Promise<string | undefined> {

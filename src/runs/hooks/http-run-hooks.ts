@@ -2,13 +2,11 @@ import { errorText, HookError, isHookError } from '../../engine/core/errors/erro
 import type { Handler, HandlerCall } from '../../engine/core/handler.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
 import { changeKeyOf, createRunHookInput } from '../../handlers/run-hook-input.ts'
-import type { CreateRunParts } from '../create-run.ts'
+import type { RunParts } from '../run-parts.ts'
 import { problemOfChange } from './hook-change.ts'
-import type { RunHookReport, RunHookReports, RunInputChange } from './run-hook-reports.ts'
+import type { RunHookReport } from './run-hook-reports.ts'
 
-export interface HttpRunHookParts extends Pick<CreateRunParts, 'store' | 'edition'> {
-  readonly reports: RunHookReports
-}
+export type HttpRunHookParts = Pick<RunParts, 'store' | 'edition' | 'reports'>
 
 /** The http handler, with the events of its run hooks in the sessions of their runs. `parts` is read at each call. */
 export function reportHttpRunHooks(handler: Handler, parts: () => HttpRunHookParts): Handler {
@@ -63,6 +61,5 @@ async function reportResult(
     if (problem !== undefined) throw new HookError('handler.result', `the hook ${problem}`)
   }
   const key = point === 'on_tool_call' ? 'tool_input' : (changeKeyOf(event) ?? '')
-  const change: RunInputChange = { before: input[key], after }
-  return report.continued(change)
+  return report.continued({ before: input[key], after })
 }

@@ -1,33 +1,13 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Decision } from '../../engine/core/decision.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
 import { after } from '../../engine/core/values/after.ts'
-import type { Clock } from '../../engine/core/values/clock.ts'
 import { stableJson } from '../../engine/core/values/stable-json.ts'
-import type { HookStore } from '../../stored-hooks/hook-tables.ts'
-import type { CreateRunParts } from '../create-run.ts'
-import { type DispatchRunEvent, type RunRefusal, reportUnreportedBlock } from '../prepare-run.ts'
+import { type RunRefusal, runRefusalOf } from '../prepare-run.ts'
 import { type NewSessionEvent, readResultData } from '../run-events.ts'
-import type { RunWaits } from '../run-waits.ts'
+import type { RunParts } from '../run-parts.ts'
 import type { RunRow } from '../stored/run-tables.ts'
-import { problemOfChange } from './hook-change.ts'
-import type { RunEventName } from './run-hook-points.ts'
-import type { RunHookReports } from './run-hook-reports.ts'
-
-export interface ResultHookParts extends CreateRunParts {
-  readonly store: CreateRunParts['store'] & Pick<HookStore, 'findHook'>
-  readonly dispatch: DispatchRunEvent
-  readonly reports: RunHookReports
-  readonly waits: RunWaits
-  readonly clock: Clock
-  /** How long a report with a result waits for its hooks. The runner repeats it then, and finds the same execution. */
-  readonly pollMs: number
-  hasHooks(tenant: string, event: RunEventName): Promise<boolean>
-  /** Ends the run. */
-  fail(run: RunRow, end: RunRefusal): Promise<void>
-}
 
 type Verdict = { readonly event: NewSessionEvent } | { readonly refusal: RunRefusal }
 
@@ -40,7 +20,7 @@ const MAX_WAITING = 1_000
  * is not stored, and its run fails. Returns the events to store.
  */
 export function createResultHooks(
-  parts: ResultHookParts,
+  parts: RunParts,
 ): (run: RunRow, events: readonly NewSessionEvent[]) => Promise<readonly NewSessionEvent[]> {
   const deciding = new LRUCache<string, Promise<Verdict>>({ max: MAX_WAITING })
 
@@ -80,10 +60,7 @@ function isResult({ event_type }: NewSessionEvent): boolean {
 }
 
 /** The verdict, or a refusal that the runner repeats: a request must not wait as long as a hook may take. */
-async function within(
-  { clock, waits, pollMs }: ResultHookParts,
-  verdict: Promise<Verdict>,
-): Promise<Verdict> {
+async function within({ clock, waits, pollMs }: RunParts, verdict: Promise<Verdict>): Promise<Verdict> {
   const late = new AbortController()
   const callOff = after(clock, Math.min(pollMs, LONGEST_WAIT_MS), () => late.abort())
   const ended = new Promise<undefined>((resolve) => {
@@ -98,7 +75,7 @@ async function within(
   })
 }
 
-async function decideResult(parts: ResultHookParts, run: RunRow, event: NewSessionEvent): Promise<Verdict> {
+async function decideResult(parts: RunParts, run: RunRow, event: NewSessionEvent): Promise<Verdict> {
   const { parameters, agent_name, session_id, run_id } = run
   const payload = {
     ...{ parameters: parameters ?? {}, agent_name: agent_name ?? '', session_id, run_id },
@@ -110,29 +87,13 @@ async function decideResult(parts: ResultHookParts, run: RunRow, event: NewSessi
     if (decision.code === 'store.unavailable' && decision.by === undefined)
       throw serverError('store.unavailable', 'the on_result hooks cannot be loaded')
     if (parts.waits.closed.aborted) throw serverError('gateway.stopping', 'the gateway stops')
-    return await verdictOf(parts, run, { decision, event })
+    const refusal = await runRefusalOf(parts, { run, point: 'on_result' }, decision)
+    if (refusal !== undefined) return { refusal }
+    const { input } = decision
+    return {
+      event: isRecord(input) ? { ...event, data: { ...event.data, ...readResultData(input) } } : event,
+    }
   } finally {
     parts.reports.forget(run_id)
   }
-}
-
-async function verdictOf(
-  parts: ResultHookParts,
-  run: RunRow,
-  { decision, event }: { readonly decision: Decision; readonly event: NewSessionEvent },
-): Promise<Verdict> {
-  const { kind, reason = 'No reason provided', input } = decision
-  if (kind === 'block') {
-    await reportUnreportedBlock(parts, { run, point: 'on_result', decision })
-    return refused(reason)
-  }
-  if (kind === 'ask') return refused(`a hook asks for an approval, and no person can be asked: ${reason}`)
-  if (!isRecord(input)) return { event }
-  const problem = await problemOfChange(parts, { run, point: 'on_result' }, input)
-  if (problem !== undefined) return refused(`a hook ${problem}`)
-  return { event: { ...event, data: { ...event.data, ...readResultData(input) } } }
-}
-
-function refused(block_reason: string): Verdict {
-  return { refusal: { error: `Blocked by on_result hook: ${block_reason}`, block_reason } }
 }

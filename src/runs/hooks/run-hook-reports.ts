@@ -3,9 +3,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { isRecord } from '../../engine/core/schema/check.ts'
 import { stableJson } from '../../engine/core/values/stable-json.ts'
 import { redact } from '../../safe/secrets/redact.ts'
-import type { HookRow, HookStore } from '../../stored-hooks/hook-tables.ts'
-import { hookEvent, type RunEvents, type RunHookEventType, type RunHookFacts } from '../run-events.ts'
-import type { RunRow, RunStore } from '../stored/run-tables.ts'
+import type { HookRow } from '../../stored-hooks/hook-tables.ts'
+import { hookEvent, type RunHookEventType, type RunHookFacts } from '../run-events.ts'
+import type { RunParts } from '../run-parts.ts'
+import type { RunRow } from '../stored/run-tables.ts'
 import { pointOfEvent, type RunHookPoint } from './run-hook-points.ts'
 import { hookTarget } from './run-hooks.ts'
 
@@ -55,11 +56,7 @@ export interface RunHookReports {
   forget(runId: string): void
 }
 
-interface ReportParts {
-  readonly store: Pick<RunStore, 'findRun'> & Pick<HookStore, 'findHook'>
-  readonly events: RunEvents
-  now(): number
-}
+type ReportParts = Pick<RunParts, 'store' | 'events' | 'clock'>
 
 export function createRunHookReports(parts: ReportParts): RunHookReports {
   const begun = new Map<string, Set<string>>()
@@ -74,8 +71,8 @@ export function createRunHookReports(parts: ReportParts): RunHookReports {
       const hook = hook_id === '' ? undefined : await parts.store.findHook(tenant, hook_id)
       // Other hooks on tool calls are no hooks of the run.
       const isOther = point === undefined || (point === 'on_tool_call' && hook?.source !== 'blueprint')
-      return createReport(parts, {
-        ...{ execution, hook, occasion: occasionOf(execution, run) },
+      return createReport(parts, execution, {
+        ...{ hook, occasion: occasionOf(execution, run) },
         ...(isOther ? { run: undefined, point: undefined } : { run, point }),
       })
     },
@@ -84,14 +81,12 @@ export function createRunHookReports(parts: ReportParts): RunHookReports {
   }
 }
 
-interface ReportedExecution extends Pick<RunHookReport, 'run' | 'point' | 'hook' | 'occasion'> {
-  readonly execution: HookExecution
-}
-
-function createReport({ store, events, now }: ReportParts, reported: ReportedExecution): RunHookReport {
-  const { execution, run, point, hook, occasion } = reported
-  const begun = now()
-  const { hook_id = '', event } = execution
+function createReport(
+  { store, events, clock }: ReportParts,
+  { hook_id = '', event }: HookExecution,
+  { run, point, hook, occasion }: Pick<RunHookReport, 'run' | 'point' | 'hook' | 'occasion'>,
+): RunHookReport {
+  const begun = clock.now()
   const isAwaited = hook?.shadow !== true
   const write = async (
     type: RunHookEventType,
@@ -114,12 +109,17 @@ function createReport({ store, events, now }: ReportParts, reported: ReportedExe
     continued: (change, facts = {}) =>
       write('hook_complete', {
         ...facts,
-        duration_ms: now() - begun,
+        duration_ms: clock.now() - begun,
         action: 'continue',
         ...(change === undefined || !isAwaited ? {} : changeFacts(change, point)),
       }),
     blocked(reason, facts = {}) {
-      const common = { ...facts, duration_ms: now() - begun, action: 'block', block_reason: reason } as const
+      const common = {
+        ...facts,
+        duration_ms: clock.now() - begun,
+        action: 'block',
+        block_reason: reason,
+      } as const
       // Nothing waited for it, so nothing is blocked.
       return write(isAwaited ? 'hook_blocked' : 'hook_complete', common)
     },
@@ -127,7 +127,7 @@ function createReport({ store, events, now }: ReportParts, reported: ReportedExe
       const seconds = Math.round((hook?.timeout_ms ?? 0) / 1_000)
       return write('hook_failed', {
         ...facts,
-        duration_ms: now() - begun,
+        duration_ms: clock.now() - begun,
         error: isTimeout ? `Hook timed out after ${seconds}s` : redact(error),
         on_error_behavior: isAwaited && hook?.on_error !== 'allow' ? 'block' : 'continue',
       })

@@ -1,6 +1,7 @@
 import { v5 } from 'uuid'
 import { HookError } from '../../engine/core/errors/error.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { variablesIn } from '../../handlers/http/webhook-message.ts'
 import { shownUrl } from '../../safe/outbound/rules/url.ts'
 import { secretName } from '../../safe/secrets/secret.ts'
@@ -18,12 +19,6 @@ import { decidingPoints, type RunHookPoint, runHookPointNames, runHookPoints } f
 const DEFAULT_SECONDS = 300
 /** The first hook of a point has this priority, and each of its successors one less. */
 const FIRST_PRIORITY = 1_000
-
-/** Whose blueprint it is, and who saves it. */
-export interface BlueprintOwner {
-  readonly tenant: string
-  readonly savedBy: string
-}
 
 /** The named hooks of a tenant. */
 export type NamedRunHooks = ReadonlyMap<string, RunHook>
@@ -64,37 +59,34 @@ export function usedRunHooks(
 }
 
 /**
- * The hooks of a blueprint as ordinary hooks, so that the dispatcher orders, guards, records and explains them. The id of
+ * The hooks of a blueprint of a tenant as ordinary hooks, so that the dispatcher orders, guards, records and explains them. The id of
  * a hook follows from its position: saving a blueprint again keeps its history, and its switch.
  */
 export function toStoredHooks(
   blueprint: Blueprint,
   named: NamedRunHooks,
-  owner: BlueprintOwner,
+  owner: { readonly tenant: string; readonly savedBy: string },
 ): readonly BlueprintHook[] {
   return runHookPointNames.flatMap((point) =>
     (blueprint.hooks[point] ?? []).map((entry, index) => {
       const at = `hooks.${point}`
       const hook = isReference(entry) ? requireNamed(entry, named, at) : entry
       assertPointAllows(hook, point, at)
-      return toStoredHook({ blueprint, point, index, hook }, owner)
+      const id = v5(`blueprint/${blueprint.name}/${point}/${index}`, owner.tenant)
+      return { id, created_by: owner.savedBy, ...toStoredHook(blueprint.name, point, index, hook) }
     }),
   )
 }
 
-interface PlacedHook {
-  readonly blueprint: Blueprint
-  readonly point: RunHookPoint
-  readonly index: number
-  readonly hook: RunHook
-}
-
-function toStoredHook({ blueprint, point, index, hook }: PlacedHook, owner: BlueprintOwner): BlueprintHook {
+function toStoredHook(
+  agent: string,
+  point: RunHookPoint,
+  index: number,
+  hook: RunHook,
+): Omit<BlueprintHook, 'id' | 'created_by'> {
   const policy = hook.on_error === 'block' ? 'block' : 'allow'
   return {
-    id: v5(`blueprint/${blueprint.name}/${point}/${index}`, owner.tenant),
-    created_by: owner.savedBy,
-    name: `${blueprint.name}: ${point} → ${hook.type === 'http' ? shownUrl(hook.url) : hook.agent_name}`,
+    name: `${agent}: ${point} → ${hook.type === 'http' ? shownUrl(hook.url) : hook.agent_name}`,
     event: runHookPoints[point],
     ...toHandler(hook),
     priority: FIRST_PRIORITY - index,
@@ -169,12 +161,7 @@ export async function keepSwitches(
   const rows = await Promise.all(hooks.map(({ id }) => store.findHook(tenant, id)))
   return hooks.map((hook, index) => {
     const { enabled = true, disabled_reason, tripped_by } = rows[index] ?? {}
-    return {
-      ...hook,
-      enabled,
-      ...(disabled_reason === undefined ? {} : { disabled_reason }),
-      ...(tripped_by === undefined ? {} : { tripped_by }),
-    }
+    return { ...hook, enabled, ...definedFields({ disabled_reason, tripped_by }) }
   })
 }
 

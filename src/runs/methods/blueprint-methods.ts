@@ -3,9 +3,10 @@ import { serverError } from '../../engine/core/errors/server-errors.ts'
 import { looseObject, nullable, numeric, withAbout } from '../../engine/core/schema/more-schemas.ts'
 import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
 import { defineCall } from '../../methods/method.ts'
-import { found, jsonObject, shortText } from '../../methods/method-fields.ts'
+import { found, jsonObject, shortText, withoutNulls } from '../../methods/method-fields.ts'
 import type { MethodParts } from '../../methods/method-parts.ts'
 import { rowFields, toResult } from '../../methods/row-fields.ts'
+import type { Content } from '../../teams/team-tables.ts'
 import { readBlueprint } from '../blueprints/blueprint.ts'
 import { builtinBlueprint, builtinBlueprintNames, findDefinition } from '../blueprints/builtin-blueprints.ts'
 import { runHookPointNames } from '../hooks/run-hook-points.ts'
@@ -21,7 +22,6 @@ import {
 import { type BlueprintRow, blueprints } from '../stored/run-tables.ts'
 
 const name = shortText('The name of the agent.')
-const _definition = jsonObject()
 const blueprint = schema.object({
   ...rowFields(blueprints, ['tenant_id', 'owner'], {
     definition: 'The blueprint as it was saved.',
@@ -130,9 +130,8 @@ const update = defineCall({
         hint: 'Read it again and repeat the change.',
       })
     // As in the original: `hooks: null` changes nothing.
-    const changes = Object.entries(params).filter(([key, value]) => !(key === 'hooks' && value === null))
-    const merged = Object.entries({ ...row.definition, ...Object.fromEntries(changes) })
-    const given = Object.fromEntries(merged.filter(([, value]) => value !== null))
+    const { hooks, ...others } = params
+    const given = withoutNulls({ ...row.definition, ...(hooks === null ? others : params) })
     return saveBlueprint({ given, version: row.version }, caller, parts)
   },
 })
@@ -159,20 +158,16 @@ const remove = defineCall({
   },
 })
 
-interface GivenBlueprint {
-  readonly given: Readonly<Record<string, unknown>>
-  /** The version to replace; 0 for a new one. */
-  readonly version: number
-  /** The gateway whose file it is; without one the agent is `stored`. */
-  readonly owner?: BlueprintRow['owner']
-}
-
-/** Checks a blueprint and stores it with its hooks. */
+/**
+ * Checks a blueprint and stores it with its hooks. `version` is the one to replace, 0 for a new one; `owner` the gateway whose
+ * file it is.
+ */
 export async function saveBlueprint(
-  { given, version, owner = null }: GivenBlueprint,
+  saved: { readonly given: Content; readonly version: number; readonly owner?: BlueprintRow['owner'] },
   caller: Caller,
   parts: SaveParts,
 ) {
+  const { given, version, owner = null } = saved
   const { store, edition } = parts
   const { tenant } = caller
   const { blueprint: read, warnings } = readBlueprint(given, edition)
@@ -192,18 +187,16 @@ export async function saveBlueprint(
       hint: 'Read it again and repeat the change.',
     })
   await parts.changed(tenant)
-  const missing = await Promise.all(
-    hookAgentsOf(read, named).map(async (agent) => ({
-      agent,
-      definition: await findDefinition(store, { tenant, name: agent }),
-    })),
+  const unknown = await Promise.all(
+    hookAgentsOf(read, named).map(async (name) =>
+      (await findDefinition(store, { tenant, name })) === undefined ? [name] : [],
+    ),
   )
-  const unknown = missing.filter((found) => found.definition === undefined).map(({ agent }) => agent)
   return {
     blueprint: toResult(blueprint, row),
     warnings: [
       ...warnings,
-      ...unknown.map((agent) => `a hook starts the agent ${agent}, which does not exist yet`),
+      ...unknown.flat().map((agent) => `a hook starts the agent ${agent}, which does not exist yet`),
       ...used.flatMap(({ hook, at }) => readableSecretsOf(hook).map((header) => secretWarning(at, header))),
     ],
   }

@@ -2,7 +2,7 @@ import type { Caller } from '../../access/caller.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
 import { schema } from '../../engine/core/schema/schema.ts'
 import { defineCall } from '../../methods/method.ts'
-import { found, shortText } from '../../methods/method-fields.ts'
+import { found, shortText, withoutNulls } from '../../methods/method-fields.ts'
 import type { MethodParts } from '../../methods/method-parts.ts'
 import { rowFields, toResult } from '../../methods/row-fields.ts'
 import { type RunHook, readBlueprint, readRunHook } from '../blueprints/blueprint.ts'
@@ -77,7 +77,7 @@ const update = defineCall({
     // Fields of one type mean nothing to the other.
     const isOtherType = (params.definition.type ?? before.definition.type) !== before.definition.type
     const given = isOtherType ? params.definition : { ...before.definition, ...params.definition }
-    const definition = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
+    const definition = withoutNulls(given)
     const hook = readAllowedHook(definition, caller, parts)
     const users = await blueprintsOf(parts, caller, params.name)
     const isGate = users.some(({ hooks }) =>

@@ -91,27 +91,29 @@ const start = defineCall({
   },
 })
 
+const filter = schema.object(
+  schema.partial({
+    status,
+    agent_name: shortText(),
+    session_id: shortText(),
+    parent_session_id: shortText(),
+    has_hooks: schema.boolean(),
+    hook_blocked: schema.boolean(),
+  }),
+)
+export type RunFilter = SchemaType<typeof filter>
+
 const list = defineCall({
   name: 'runs.list',
   about: 'Runs, newest first.',
   role: 'viewer',
   rest: { verb: 'GET', path: '/runs' },
-  params: schema.object({
-    ...schema.partial({
-      status: status,
-      agent_name: shortText(),
-      session_id: shortText(),
-      parent_session_id: shortText(),
-      has_hooks: schema.boolean(),
-      hook_blocked: schema.boolean(),
-    }),
-    ...pageFields,
-  }),
+  params: schema.object({ ...filter.fields, ...pageFields }),
   result: schema.object({ runs: schema.list(runSummary), nextCursor: schema.text() }),
   needs: ['store'],
   async run({ params, caller, parts }) {
-    const { cursor, limit, ...filter } = params
-    const { rows, nextCursor } = await parts.store.listRuns(caller.tenant, filter, requestedPage(params))
+    const { cursor, limit, ...wanted } = params
+    const { rows, nextCursor } = await parts.store.listRuns(caller.tenant, wanted, requestedPage(params))
     return { runs: rows.map((row) => toResult(runSummary, row)), nextCursor }
   },
 })

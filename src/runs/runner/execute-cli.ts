@@ -1,33 +1,28 @@
 import type { RunnableAgent } from '../../engine/core/coding-agents.ts'
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
-import type { Clock } from '../../engine/core/values/clock.ts'
 import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { parseJson } from '../../safe/json.ts'
 import { type LiveEnd, LiveProcess } from '../../safe/process/live-process.ts'
 import { redact } from '../../safe/secrets/redact.ts'
 import type { Blueprint } from '../blueprints/blueprint.ts'
 import type { ExecutorSettings } from '../executor.ts'
-import type { NewSessionEvent, RunResult } from '../run-events.ts'
+import type { RunResult } from '../run-events.ts'
 import { type CliAgent, type CliFact, type CliTask, cliAgentTable } from './cli-agents.ts'
 import { environmentOf, type RunOrder, readJsonResult } from './execute-command.ts'
+import type { RunExecution, RunnerMeans } from './execute-run.ts'
 
 const LIMITS = { maxBytes: 1_048_576, maxDepth: 128, maxKeys: 100_000 }
 
 /** What the cli executor needs for one run. */
-export interface CliExecution {
+export interface CliExecution
+  extends Pick<RunnerMeans, 'clock' | 'isConnected'>,
+    Pick<RunExecution, 'signal' | 'emit' | 'onSession'> {
   readonly settings: ExecutorSettings & { readonly agent: RunnableAgent }
   readonly folder: string
   readonly prompt: string
-  readonly signal: AbortSignal
-  readonly clock: Clock
   /** The agent's own id of the session that this run continues. */
   readonly resume?: string
-  /** Whether the tool calls of the agent reach the hooks, in this folder and with these variables. */
-  isConnected(agent: RunnableAgent, folder: string, env: Readonly<Record<string, string>>): boolean
-  emit(event: NewSessionEvent): void
-  /** Called with the agent's own id of its session. */
-  onSession(id: string): void
 }
 
 /** Runs a coding agent without a terminal. Its lines become events of the session; its last text is the result. */
@@ -49,10 +44,7 @@ export async function executeCli(
   const own = agent.start(task)
   const argv = [...(settings.command ?? [agent.program]), ...args, ...own.args]
   const answer = createCliAnswer(agent, execution)
-  const end = await runLines(
-    { argv, cwd: folder, env },
-    { ...execution, stdin: own.stdin, line: answer.line },
-  )
+  const end = await runLines({ argv, cwd: folder, env }, execution, own.stdin, answer.line)
   signal.throwIfAborted()
   return readCliResult(blueprint, answer.read(end))
 }
@@ -78,16 +70,11 @@ function withSchema(prompt: string, { output_schema: schema }: Blueprint): strin
   return `${prompt}\n\nAnswer with one JSON value and nothing else. It must fit this JSON Schema: ${JSON.stringify(schema)}`
 }
 
-interface LineRun {
-  readonly signal: AbortSignal
-  readonly clock: Clock
-  readonly stdin: string
-  line(text: string): void
-}
-
 function runLines(
   spec: ConstructorParameters<typeof LiveProcess>[0],
-  { signal, clock, stdin, line }: LineRun,
+  { signal, clock }: CliExecution,
+  stdin: string,
+  line: (text: string) => void,
 ): Promise<LiveEnd> {
   return new Promise((resolve) => {
     const child = new LiveProcess(spec, { line, end: resolve }, clock)

@@ -3,42 +3,36 @@ import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import { type JsonOptions, parseJson } from '../../safe/json.ts'
 import { assertPinnedFiles, type PinnedFile } from '../../safe/pinned-file.ts'
 import { childEnvironment } from '../../safe/process/child-environment.ts'
-import type { ProcessResult, ProcessSpec } from '../../safe/process/process-spec.ts'
 import { redact } from '../../safe/secrets/redact.ts'
 import { answersWithText, type Blueprint, checkOutput } from '../blueprints/blueprint.ts'
 import type { RunResult } from '../run-events.ts'
+import type { RunRow } from '../stored/run-tables.ts'
+import type { RunExecution } from './execute-run.ts'
 
 const MAX_OUTPUT_BYTES = 16 * 1_048_576
 /** Results are trusted to be as large as a run may print. */
 const LIMITS = { maxBytes: MAX_OUTPUT_BYTES, maxDepth: 256, maxKeys: 1_000_000 }
 
 /** A run as its runner gets it. */
-export interface RunOrder {
-  readonly run_id: string
-  readonly session_id: string
-  readonly type: 'start_session' | 'resume_session'
-  readonly parent_session_id: string | null
-  readonly agent_name: string | null
-  readonly parameters: Readonly<Record<string, unknown>> | null
-  readonly project_dir: string | null
-  readonly depth: number
+export interface RunOrder
+  extends Pick<RunRow, 'run_id' | 'session_id' | 'type' | 'parent_session_id' | 'agent_name' | 'parameters'>,
+    Pick<RunRow, 'project_dir' | 'depth'> {
   /** Tells the gateway that a tool call belongs to this run; set if hooks of the run must see its calls. */
   readonly proof?: string
 }
 
-export interface CommandExecution {
+interface CommandExecution extends Pick<RunExecution, 'run' | 'signal'> {
   readonly argv: readonly string[]
   /** Files that must have the content with which they were trusted. */
   readonly pinned: readonly PinnedFile[]
   readonly folder: string
-  run(spec: ProcessSpec, signal: AbortSignal): Promise<ProcessResult>
 }
 
 /** Runs the command of an agent: its parameters as JSON on stdin, its result on stdout. Rejects if it fails. */
 export async function executeCommand(
   blueprint: Blueprint,
   order: RunOrder,
-  { argv, pinned, folder, run, signal }: CommandExecution & { readonly signal: AbortSignal },
+  { argv, pinned, folder, run, signal }: CommandExecution,
 ): Promise<RunResult> {
   assertPinnedFiles(pinned, folder)
   const spec = {

@@ -1,4 +1,5 @@
 import type { DecisionSource } from '../../client/decider.ts'
+import type { RunnableAgent } from '../../engine/core/coding-agents.ts'
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
 import type { Log } from '../../engine/core/records/sink.ts'
@@ -9,7 +10,7 @@ import type { ProcessResult, ProcessSpec } from '../../safe/process/process-spec
 import { type Blueprint, readBlueprint } from '../blueprints/blueprint.ts'
 import { checkExecutor, type ExecutorSettings, executorOf } from '../executor.ts'
 import type { NewSessionEvent, RunResult } from '../run-events.ts'
-import { type CliExecution, executeCli } from './execute-cli.ts'
+import { executeCli } from './execute-cli.ts'
 import { executeCommand, type RunOrder } from './execute-command.ts'
 import type { StoredMessages } from './model/model-history.ts'
 import { findRunFolder, type RunFolders } from './run-folder.ts'
@@ -23,7 +24,8 @@ export interface RunnerMeans extends RunFolders {
   readonly profile?: ExecutorSettings
   readonly models: Models
   readonly decisions: DecisionSource
-  readonly isConnected: CliExecution['isConnected']
+  /** Whether the tool calls of a coding agent reach the hooks, in this folder and with these variables. */
+  isConnected(agent: RunnableAgent, folder: string, env: Readonly<Record<string, string>>): boolean
   readonly clock: Clock
   readonly log: Log
 }

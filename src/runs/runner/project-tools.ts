@@ -6,7 +6,8 @@ import { serverError } from '../../engine/core/errors/server-errors.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
 import { after } from '../../engine/core/values/after.ts'
 import type { Clock } from '../../engine/core/values/clock.ts'
-import { type ProcessResult, type ProcessSpec, shellArgv } from '../../safe/process/process-spec.ts'
+import { shellArgv } from '../../safe/process/process-spec.ts'
+import type { RunExecution } from './execute-run.ts'
 import type { AgentTool } from './model/model-loop.ts'
 
 const MAX_FILE_BYTES = 4 * 1_048_576
@@ -15,12 +16,11 @@ const DEFAULT_LINES = 2_000
 const BASH_MS = 120_000
 const MAX_BASH_MS = 600_000
 
-interface ProjectToolParts {
+interface ProjectToolParts extends Pick<RunExecution, 'run'> {
   /** The folder of the run. Files outside of it are refused; commands start in it and are not confined to it. */
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
   readonly clock: Clock
-  run(spec: ProcessSpec, signal: AbortSignal): Promise<ProcessResult>
 }
 
 const text = { type: 'string' }

@@ -6,22 +6,17 @@ type ExactDemands = Pick<RunDemands, 'hostname' | 'project_dir' | 'executor_prof
 
 /**
  * Demands as texts that an index can search: a runner finds the runs with its own keys and does not read the others. The
- * keys are hashes, so that they have no separator in them and a long path does not make the index large.
+ * keys are hashes, so that they have no separator in them and a long path does not make the index large. `demand_key` has the
+ * exact demands and the first tag, so that a runner does not read runs whose first tag it does not have; `tag_keys` those of
+ * all tags, sorted and separated by commas.
  */
-interface DemandKeys {
-  /** The exact demands and the first tag, so that a runner does not read runs whose first tag it does not have. */
-  readonly demand_key: string
-  /** The keys of all tags, sorted and separated by commas. */
-  readonly tag_keys: string
-}
-
-export function demandKeys(demands: RunDemands): DemandKeys {
+export function demandKeys(demands: RunDemands) {
   const tags = tagKeys(demands.tags ?? [])
   return { demand_key: demandKey(demands, tags[0] ?? NO_TAG), tag_keys: tags.join() }
 }
 
 /** The keys of all demands that the runner meets: each exact demand may be there or not, and each tag may be the first. */
-export function offerKeys(offer: RunnerOffer): { readonly demand_keys: string; readonly tag_keys: string } {
+export function offerKeys(offer: RunnerOffer) {
   const tags = tagKeys(offer.tags)
   // A run that demands only tags of the runner, and at least one, matches.
   const firstTags = offer.require_matching_tags ? tags : [NO_TAG, ...tags]

@@ -11,7 +11,8 @@ import {
 } from '../../../test/store/samples.fixture.ts'
 import { parseJson } from '../../safe/json.ts'
 import type { Store } from '../../store/store.ts'
-import type { NewRun, RunFilter, RunRow } from './run-tables.ts'
+import type { RunFilter } from '../methods/run-methods.ts'
+import type { NewRun, RunRow } from './run-tables.ts'
 
 const nowhere = { hostname: null, executor_profile: null }
 

@@ -1,15 +1,23 @@
 import { sql } from 'kysely'
-import { inTenant, inTenantOf, operation, type Tx, timed } from '../../database/operation.ts'
+import {
+  callAt,
+  inTenant,
+  inTenantAt,
+  inTenantOf,
+  operation,
+  type Tx,
+  timed,
+} from '../../database/operation.ts'
 import { type Condition, find, insert, type PageRequest, page, update } from '../../database/rows.ts'
 import { isUniqueViolation } from '../../database/sql-database.ts'
 import { isHookError } from '../../engine/core/errors/error.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
+import type { RunFilter } from '../methods/run-methods.ts'
 import { takePositions } from './run-event-operations.ts'
 import { newRunColumns, readRun } from './run-row.ts'
 import {
   deletedRunSessions,
   type NewRun,
-  type RunFilter,
   type RunRow,
   type RunSessionRow,
   runSessions,
@@ -28,13 +36,13 @@ export const runOperations = {
     timed,
     async (call, run: NewRun, session: NewSession, now?: number): Promise<RunRow> => {
       try {
-        return await inTenantOf(call, run, async (tx) => {
-          if (run.type === 'resume_session') await resumeSession(tx, run, now)
-          else await insertSession(tx, { run, session, now })
+        return await inTenantOf(callAt(call, now), run, async (tx) => {
+          if (run.type === 'resume_session') await resumeSession(tx, run)
+          else await insertSession(tx, run, session)
           const created = await insert(tx, runs, {
             ...newRunColumns(run),
-            due_at: sql`${tx.now(now)} + ${run.claim_within_ms}`,
-            created_at: tx.now(now),
+            due_at: sql`${tx.now()} + ${run.claim_within_ms}`,
+            created_at: tx.now(),
           })
           // Without `keep` an insert returns its row.
           return created as RunRow
@@ -99,28 +107,19 @@ function runConditions({ db: { codec } }: Tx, filter: RunFilter): readonly Condi
   ]
 }
 
-interface SessionCreation {
-  readonly run: NewRun
-  readonly session: NewSession
-  readonly now: number | undefined
-}
-
-async function insertSession(tx: Tx, { run, session, now }: SessionCreation): Promise<void> {
+async function insertSession(tx: Tx, run: NewRun, { hostname, executor_profile }: NewSession): Promise<void> {
   const { tenant_id, session_id, agent_name, project_dir, parent_session_id, created_by } = run
-  const { hostname, executor_profile } = session
   await insert(tx, runSessions, {
     ...{ tenant_id, session_id, agent_name, project_dir, parent_session_id, created_by },
-    ...{ hostname, executor_profile },
-    status: 'pending',
-    created_at: tx.now(now),
+    ...{ hostname, executor_profile, status: 'pending', created_at: tx.now() },
   })
 }
 
 /** A session has one run at a time: two that resume it at once must not both begin. */
-async function resumeSession(tx: Tx, { tenant_id, session_id }: NewRun, now: number | undefined) {
+async function resumeSession(tx: Tx, { tenant_id, session_id }: NewRun) {
   const key = { tenant_id, session_id }
   const isFree = [sql`status not in ('pending', 'running')`]
-  const change = { last_resumed_at: tx.now(now), status: 'pending' } as const
+  const change = { last_resumed_at: tx.now(), status: 'pending' } as const
   if ((await update(tx, runSessions, key, change, isFree)).length > 0) return
   if ((await find(tx, runSessions, key)) === undefined)
     throw serverError('gateway.not_found', `there is no session ${session_id}`)
@@ -157,7 +156,7 @@ export const runSessionOperations = {
    * Deletes the session with its runs and events, and adds `session_deleted` to the events of the tenant. False if there is
    * none, or if a run has not ended or not confirmed its finish.
    */
-  deleteRunSession: inTenant(async (tx, tenant: string, session_id: string, now?: number) => {
+  deleteRunSession: inTenantAt(async (tx, tenant: string, session_id: string) => {
     // First, as writers of events do: two transactions that lock in different orders would deadlock.
     const position = await takePositions(tx, tenant, 1)
     const { rows } = await sql<{ created_by: string }>`delete from run_sessions
@@ -168,7 +167,7 @@ export const runSessionOperations = {
     const [deleted] = rows
     if (deleted === undefined) return false
     const { created_by } = deleted
-    const row = { tenant_id: tenant, position, session_id, created_by, deleted_at: tx.now(now) }
+    const row = { tenant_id: tenant, position, session_id, created_by, deleted_at: tx.now() }
     await insert(tx, deletedRunSessions, row)
     return true
   }, timed),

@@ -1,7 +1,17 @@
 /** How runs change their state after a poll took them: preparation, reports, stops and the repair of abandoned runs. */
 import { sql } from 'kysely'
-import { inSystem, inTenant, type Tx, timed } from '../../database/operation.ts'
-import { type Changes, lockRow, readRows, update } from '../../database/rows.ts'
+import {
+  callAt,
+  inSystemAt,
+  inSystemOf,
+  inTenant,
+  inTenantAt,
+  inTenantOf,
+  operation,
+  type Tx,
+  timed,
+} from '../../database/operation.ts'
+import { type Changes, lockRow, lockRows, readRows, update } from '../../database/rows.ts'
 import { shownRun, type WholeRun } from './run-row.ts'
 import {
   FINISH_WITHIN_MS,
@@ -27,18 +37,17 @@ export interface PreparationEnd {
  * (null); otherwise the answer is undefined. A repeated report changes nothing and returns the run as it is. `started`
  * begins a new lease. A run that ended is taken by `takeUnfinishedRuns` until `confirmFinish`.
  */
-export const reportRun = inTenant(
+export const reportRun = inTenantAt(
   async (
     tx,
     tenant: string,
     run_id: string,
     runner_id: string | null,
     report: RunReport,
-    now?: number,
   ): Promise<RunChange | undefined> => {
     const row = await lockRow(tx, runs, { tenant_id: tenant, run_id })
     if (row === undefined || (runner_id !== null && row.runner_id !== runner_id)) return undefined
-    return report.report === 'started' ? recordStart(tx, row, report, now) : recordEnd(tx, row, report, now)
+    return report.report === 'started' ? recordStart(tx, row, report) : recordEnd(tx, row, report)
   },
   timed,
 )
@@ -47,72 +56,61 @@ export const runStateOperations = {
   reportRun,
 
   /** Keeps a run that is being prepared. False if the lease was lost. */
-  extendPreparation: inTenant(
-    async (tx, tenant: string, run_id: string, lease: string, lease_ms: number, now?: number) => {
+  extendPreparation: inTenantAt(
+    async (tx, tenant: string, run_id: string, lease: string, lease_ms: number) => {
       const held = { tenant_id: tenant, run_id, status: 'preparing', lease } as const
-      const due_at = sql`${tx.now(now)} + ${lease_ms}`
+      const due_at = sql`${tx.now()} + ${lease_ms}`
       return (await update(tx, runs, held, { lease_ms, due_at })).length > 0
     },
     timed,
   ),
 
   /** Ends the preparation: the run is pending again, with other parameters if given. False if the lease was lost. */
-  endPreparation: inTenant(
-    async (tx, tenant: string, run_id: string, { lease, parameters, now }: PreparationEnd) => {
-      const row = await lockRow(tx, runs, { tenant_id: tenant, run_id })
-      if (row?.status !== 'preparing' || row.lease !== lease) return false
-      const original_parameters = row.original_parameters ?? row.parameters
-      await updateRun(tx, row, {
-        ...(parameters === undefined ? {} : { parameters, original_parameters }),
-        ...backToPending(tx, row, now),
-        is_prepared: true,
-      })
-      return true
-    },
+  endPreparation: operation(
     timed,
+    (call, tenant: string, run_id: string, { lease, parameters, now }: PreparationEnd) =>
+      inTenantOf(callAt(call, now), tenant, async (tx) => {
+        const row = await lockRow(tx, runs, { tenant_id: tenant, run_id })
+        if (row?.status !== 'preparing' || row.lease !== lease) return false
+        const original_parameters = row.original_parameters ?? row.parameters
+        const changed = parameters === undefined ? {} : { parameters, original_parameters }
+        await updateRun(tx, row, { ...changed, ...backToPending(tx, row), is_prepared: true })
+        return true
+      }),
   ),
 
   /**
    * A pending or preparing run stops at once; a claimed or running one becomes `stopping` until its runner reports, for one
    * lease at most.
    */
-  stopRun: inTenant(
-    async (tx, tenant: string, run_id: string, now?: number): Promise<RunChange | undefined> => {
-      const row = await lockRow(tx, runs, { tenant_id: tenant, run_id })
-      if (row === undefined) return undefined
-      if (row.status === 'pending' || row.status === 'preparing')
-        return recordEnd(tx, row, { status: 'stopped' }, now)
-      if (row.status !== 'claimed' && row.status !== 'running') return unchanged(row)
-      return changed(await updateRun(tx, row, { status: 'stopping', due_at: afterLease(tx, row, now) }))
-    },
-    timed,
-  ),
+  stopRun: inTenantAt(async (tx, tenant: string, run_id: string): Promise<RunChange | undefined> => {
+    const row = await lockRow(tx, runs, { tenant_id: tenant, run_id })
+    if (row === undefined) return undefined
+    if (row.status === 'pending' || row.status === 'preparing')
+      return recordEnd(tx, row, { status: 'stopped' })
+    if (row.status !== 'claimed' && row.status !== 'running') return unchanged(row)
+    return changed(await updateRun(tx, row, { status: 'stopping', due_at: afterLease(tx, row) }))
+  }, timed),
 
   /** Stops the runs of a session that no runner has taken yet. Returns those that it stopped. */
-  stopWaitingRuns: inTenant(
-    async (tx, tenant: string, session_id: string, now?: number): Promise<readonly RunRow[]> => {
-      const { rows } = await sql`select * from runs where tenant_id = ${tenant} and session_id = ${session_id}
-        and status in ('pending', 'preparing') ${tx.db.dialect === 'postgres' ? sql`for update` : sql``}`.execute(
-        tx.trx,
-      )
-      const stopped: RunRow[] = []
-      for (const row of readRows<typeof runs, WholeRun>(tx, runs, rows))
-        stopped.push((await recordEnd(tx, row, { status: 'stopped' }, now)).run)
-      return stopped
-    },
-    timed,
-  ),
+  stopWaitingRuns: inTenantAt(async (tx, tenant: string, session_id: string): Promise<readonly RunRow[]> => {
+    const isWaiting = [sql`status in ('pending', 'preparing')`]
+    const stopped: RunRow[] = []
+    for (const row of await lockRows(tx, runs, { tenant_id: tenant, session_id }, isWaiting))
+      stopped.push((await recordEnd(tx, row, { status: 'stopped' })).run)
+    return stopped
+  }, timed),
 
   /**
    * Takes ended runs of all tenants whose finish was not confirmed, oldest first, for ten seconds: two nodes do not
    * finish the same run at the same time. The node that ended a run has the first ten. A callback that waits for its parent
    * session is due as soon as a run of that session has ended.
    */
-  takeUnfinishedRuns: inSystem(async (tx, limit: number, now?: number): Promise<readonly RunRow[]> => {
-    const time = tx.now(now)
+  takeUnfinishedRuns: inSystemAt(async (tx, limit: number): Promise<readonly RunRow[]> => {
+    const now = tx.now()
     const { rows } =
-      await sql`update runs set finish_due_at = ${time} + ${FINISH_WITHIN_MS} where position in (
-        select position from runs where finish_pending = ${isTrue(tx)} and finish_due_at <= ${time}
+      await sql`update runs set finish_due_at = ${now} + ${FINISH_WITHIN_MS} where position in (
+        select position from runs where finish_pending = ${isTrue(tx)} and finish_due_at <= ${now}
         order by finish_due_at limit ${limit} ${skipLocked(tx)})
       returning *`.execute(tx.trx)
     return readRows<typeof runs, WholeRun>(tx, runs, rows)
@@ -130,21 +128,25 @@ export const runStateOperations = {
    * `max_attempts`, or stopped if it was `stopping`; a run that no runner claimed in time fails. A run that is pending
    * again has its whole `claim_within_ms`. Returns the changed runs, at most `limit`.
    */
-  expireRuns: inSystem(
-    async (
-      tx,
-      limits: { readonly max_attempts: number; readonly limit: number; readonly now?: number },
-    ): Promise<readonly RunRow[]> => {
-      const now = await tx.time(limits.now)
-      const { rows } =
-        await sql`select * from runs where due_at <= ${now} order by due_at limit ${limits.limit}
-        ${skipLocked(tx)}`.execute(tx.trx)
-      const repaired: RunRow[] = []
-      for (const row of readRows<typeof runs, WholeRun>(tx, runs, rows))
-        repaired.push(await repairRun(tx, row, { max_attempts: limits.max_attempts, now }))
-      return repaired
-    },
+  expireRuns: operation(
     timed,
+    (
+      call,
+      {
+        max_attempts,
+        limit,
+        now,
+      }: { readonly max_attempts: number; readonly limit: number; readonly now?: number },
+    ): Promise<readonly RunRow[]> =>
+      inSystemOf(callAt(call, now), async (tx) => {
+        const { rows } =
+          await sql`select * from runs where due_at <= ${await tx.time()} order by due_at limit ${limit}
+          ${skipLocked(tx)}`.execute(tx.trx)
+        const repaired: RunRow[] = []
+        for (const row of readRows<typeof runs, WholeRun>(tx, runs, rows))
+          repaired.push(await repairRun(tx, row, max_attempts))
+        return repaired
+      }),
   ),
 }
 
@@ -172,17 +174,17 @@ function unchanged(row: WholeRun): RunChange {
   return { run: shownRun(row), changed: false }
 }
 
-function afterLease(tx: Tx, { lease_ms }: WholeRun, now: number | undefined) {
-  return sql`${tx.now(now)} + ${lease_ms ?? 0}`
+function afterLease(tx: Tx, { lease_ms }: WholeRun) {
+  return sql`${tx.now()} + ${lease_ms ?? 0}`
 }
 
 /** The columns of a run that any matching runner may take again. */
-function backToPending(tx: Tx, row: WholeRun, now: number | undefined): Changes<typeof runs> {
+function backToPending(tx: Tx, row: WholeRun): Changes<typeof runs> {
   return {
     status: 'pending',
     runner_id: null,
     lease: null,
-    due_at: sql`${tx.now(now)} + ${row.claim_within_ms}`,
+    due_at: sql`${tx.now()} + ${row.claim_within_ms}`,
     claimed_at: null,
     started_at: null,
   }
@@ -193,14 +195,13 @@ async function recordStart(
   tx: Tx,
   row: WholeRun,
   { executor_session_id }: Extract<RunReport, { report: 'started' }>,
-  now: number | undefined,
 ): Promise<RunChange> {
   const isHeld = row.status === 'claimed' || row.status === 'running' || row.status === 'stopping'
   if (isHeld && executor_session_id !== undefined) await updateSession(tx, row, { executor_session_id })
   if (row.status !== 'claimed') return unchanged(row)
   await updateSession(tx, row, { status: 'running' })
-  const due_at = afterLease(tx, row, now)
-  return changed(await updateRun(tx, row, { status: 'running', started_at: tx.now(now), due_at }))
+  const due_at = afterLease(tx, row)
+  return changed(await updateRun(tx, row, { status: 'running', started_at: tx.now(), due_at }))
 }
 
 type End = Omit<Extract<RunReport, { report: 'ended' }>, 'report'>
@@ -211,7 +212,7 @@ const sessionStatusAfter = {
   stopped: 'stopped',
 } as const satisfies Record<RunEnd, RunSessionStatus>
 
-async function recordEnd(tx: Tx, row: WholeRun, end: End, now: number | undefined): Promise<RunChange> {
+async function recordEnd(tx: Tx, row: WholeRun, end: End): Promise<RunChange> {
   if (row.completed_at !== null) return unchanged(row)
   const ended = await updateRun(tx, row, {
     status: end.status,
@@ -221,13 +222,13 @@ async function recordEnd(tx: Tx, row: WholeRun, end: End, now: number | undefine
     lease: null,
     due_at: null,
     finish_pending: true,
-    finish_due_at: sql`${tx.now(now)} + ${FINISH_WITHIN_MS}`,
-    completed_at: tx.now(now),
+    finish_due_at: sql`${tx.now()} + ${FINISH_WITHIN_MS}`,
+    completed_at: tx.now(),
   })
   await updateSession(tx, row, { status: end.session_status ?? sessionStatusAfter[end.status] })
   // Children whose callback waited for this session can be finished now.
   const children = { tenant_id: row.tenant_id, parent_session_id: row.session_id }
-  await update(tx, runs, children, { finish_due_at: tx.now(now) }, [
+  await update(tx, runs, children, { finish_due_at: tx.now() }, [
     sql`execution_mode = 'async_callback' and finish_pending = ${isTrue(tx)}`,
   ])
   return changed(ended)
@@ -241,31 +242,22 @@ async function updateSession(
   await update(tx, runSessions, { tenant_id, session_id }, changes)
 }
 
-interface Repair {
-  readonly max_attempts: number
-  readonly now: number
-}
-
-async function repairRun(tx: Tx, row: WholeRun, repair: Repair): Promise<RunRow> {
-  const { now } = repair
-  const end = endOfAbandoned(row, repair)
-  if (end !== undefined) return (await recordEnd(tx, row, end, now)).run
+async function repairRun(tx: Tx, row: WholeRun, maxAttempts: number): Promise<RunRow> {
+  const end = endOfAbandoned(row, maxAttempts)
+  if (end !== undefined) return (await recordEnd(tx, row, end)).run
   if (row.status === 'running') await updateSession(tx, row, { status: 'pending' })
-  return updateRun(tx, row, backToPending(tx, row, now))
+  return updateRun(tx, row, backToPending(tx, row))
 }
 
 /** How an abandoned run ends; undefined if a runner may take it again. */
-function endOfAbandoned(
-  { status, attempts, preparations }: WholeRun,
-  { max_attempts }: Repair,
-): End | undefined {
+function endOfAbandoned({ status, attempts, preparations }: WholeRun, maxAttempts: number): End | undefined {
   if (status === 'pending') return { status: 'failed', error: NO_RUNNER }
   if (status === 'stopping') return { status: 'stopped' }
   if (status === 'preparing')
-    return preparations < max_attempts
+    return preparations < maxAttempts
       ? undefined
       : { status: 'failed', error: `Preparing the run was interrupted ${preparations} times` }
-  return attempts < max_attempts
+  return attempts < maxAttempts
     ? undefined
     : { status: 'failed', error: `The runner of the run was lost ${attempts} times` }
 }

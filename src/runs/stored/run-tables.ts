@@ -1,6 +1,7 @@
 import type { MethodsOf } from '../../database/operation.ts'
 import { columns, type RowOf, table } from '../../database/table.ts'
 import type { NewHook } from '../../stored-hooks/hook-tables.ts'
+import type { Content } from '../../teams/team-tables.ts'
 import type { blueprintOperations, runHookOperations } from './blueprint-operations.ts'
 import type { runEventOperations } from './run-event-operations.ts'
 import type { runOperations, runSessionOperations } from './run-operations.ts'
@@ -36,7 +37,6 @@ export type RunEnd = 'completed' | 'failed' | 'stopped'
 /** What starts runs, besides callers. `retry`: a recovery rule that repeats a run. */
 const runOrigins = ['hook', 'rule', 'retry', 'callback'] as const
 
-type Content = Readonly<Record<string, unknown>>
 const LOST = 'The text cannot be read: the key that sealed it is gone.'
 
 export const blueprints = table(
@@ -161,6 +161,15 @@ export const runSessions = table(
       'sessions_of_runs_to_prune (created_at)',
       'sessions_of_runs_by_executor (tenant_id, executor_session_id) where executor_session_id is not null',
     ],
+    // A session that has a run stays with it.
+    expiry: [
+      {
+        where: `created_at < :before and not exists (select 1 from runs r
+          where r.tenant_id = run_sessions.tenant_id and r.session_id = run_sessions.session_id)`,
+        order: 'created_at',
+        keep: 'history',
+      },
+    ],
   },
 )
 export type RunSessionRow = RowOf<typeof runSessions>
@@ -281,6 +290,10 @@ export const runs = table(
       on: 'insert or update of status',
       when: "new.status not in ('preparing', 'claimed', 'running')",
     },
+    // A run whose finish is not confirmed stays: its hooks have not run yet.
+    expiry: [
+      { where: 'completed_at < :before and not finish_pending', order: 'completed_at', keep: 'history' },
+    ],
     windows: [
       {
         ends: 'due_at',
@@ -351,15 +364,6 @@ export type NewRunEvent = Omit<RowOf<typeof runEventRows>, 'position' | 'data'> 
 export type RunEventRow = Omit<RowOf<typeof runEventRows>, 'position'> & {
   /** A number that grows with every event of the tenant. A reader that sees an event has seen all lower ones. */
   readonly position: string
-}
-
-export interface RunFilter {
-  readonly status?: RunStatus
-  readonly agent_name?: string
-  readonly session_id?: string
-  readonly parent_session_id?: string
-  readonly has_hooks?: boolean
-  readonly hook_blocked?: boolean
 }
 
 /** A poll of a runner. */

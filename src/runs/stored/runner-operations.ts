@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import { inSystem, inTenant, operation, type Tx, timed } from '../../database/operation.ts'
+import {
+  callAt,
+  inSystemAt,
+  inTenant,
+  inTenantAt,
+  operation,
+  type Tx,
+  timed,
+} from '../../database/operation.ts'
 import { find, insert, listRows, removeRow, update } from '../../database/rows.ts'
 import { offerKeys } from './demand-keys.ts'
 import { readRun } from './run-row.ts'
@@ -14,26 +22,21 @@ const isHeld = sql`status in ('claimed', 'running', 'stopping')`
 
 export const runnerOperations = {
   /** Creates or replaces the runner. Replacing ends the leases of its runs, because the process that had them is gone. */
-  registerRunner: inTenant(async (tx, runner: NewRunner, now?: number): Promise<RunnerRow> => {
+  registerRunner: inTenantAt(async (tx, runner: NewRunner): Promise<RunnerRow> => {
     const { tenant_id, runner_id, ...offer } = runner
-    const time = tx.now(now)
-    const columns = {
-      ...offer,
-      ...offerKeys(runner),
-      registered_at: time,
-      last_seen_at: time,
-      is_leaving: false,
-    }
-    await endLeases(tx, { tenant_id, runner_id }, now)
+    const now = tx.now()
+    const times = { registered_at: now, last_seen_at: now }
+    const columns = { ...offer, ...offerKeys(runner), ...times, is_leaving: false }
+    await endLeases(tx, { tenant_id, runner_id })
     const row = await insert(tx, runners, { tenant_id, runner_id, ...columns }, columns)
     // An insert that replaces always returns its row.
     return row as RunnerRow
   }, timed),
 
   /** `silent_ms`: since when it was not seen, by the clock of the store. */
-  findRunner: inTenant(async (tx, tenant: string, runner_id: string, now?: number) => {
+  findRunner: inTenantAt(async (tx, tenant: string, runner_id: string) => {
     const row = await find(tx, runners, { tenant_id: tenant, runner_id })
-    return row && { ...row, silent_ms: (await tx.time(now)) - row.last_seen_at }
+    return row && { ...row, silent_ms: (await tx.time()) - row.last_seen_at }
   }, timed),
 
   listRunners: inTenant((tx, tenant: string) =>
@@ -45,17 +48,11 @@ export const runnerOperations = {
    * first lease, because the answer to the poll may be lost; a stopping run must end within its own. Undefined if the runner
    * is not registered.
    */
-  keepRunner: inTenant(async (tx, tenant: string, runner_id: string, lease_ms: number, now?: number) => {
+  keepRunner: inTenantAt(async (tx, tenant: string, runner_id: string, lease_ms: number) => {
     const key = { tenant_id: tenant, runner_id }
-    const [row] = await update(tx, runners, key, { last_seen_at: tx.now(now) })
-    if (row !== undefined)
-      await update(
-        tx,
-        runs,
-        { ...key, status: 'running' },
-        { lease_ms, due_at: sql`${tx.now(now)} + ${lease_ms}` },
-        [isHeld],
-      )
+    const [row] = await update(tx, runners, key, { last_seen_at: tx.now() })
+    const extended = { lease_ms, due_at: sql`${tx.now()} + ${lease_ms}` }
+    if (row !== undefined) await update(tx, runs, { ...key, status: 'running' }, extended, [isHeld])
     return row
   }, timed),
 
@@ -66,14 +63,15 @@ export const runnerOperations = {
   ),
 
   /** Removes the runner and ends the leases of its runs. */
-  removeRunner: inTenant(async (tx, tenant: string, runner_id: string, now?: number) => {
-    await endLeases(tx, { tenant_id: tenant, runner_id }, now)
-    return removeRow(tx, runners, { tenant_id: tenant, runner_id })
+  removeRunner: inTenantAt(async (tx, tenant: string, runner_id: string) => {
+    const key = { tenant_id: tenant, runner_id }
+    await endLeases(tx, key)
+    return removeRow(tx, runners, key)
   }, timed),
 
   /** Removes the runners of all tenants that are silent for so long. Their leases have ended. Returns how many. */
-  removeSilentRunners: inSystem(async (tx, silent_ms: number, now?: number) => {
-    const before = (await tx.time(now)) - silent_ms
+  removeSilentRunners: inSystemAt(async (tx, silent_ms: number) => {
+    const before = (await tx.time()) - silent_ms
     const { rows } =
       await sql`delete from runners where last_seen_at < ${before} returning runner_id`.execute(tx.trx)
     return rows.length
@@ -100,18 +98,14 @@ export const runnerOperations = {
       const run = readRun(call.db, row)
       const next: TakenRun['next'] = run.status === 'preparing' ? 'prepare' : 'start'
       if (run.parameters !== null) return { run: { ...run, parameters: run.parameters }, next, lease }
-      await reportRun.run(call, request.tenant, run.run_id, null, { ...UNREADABLE_RUN }, request.now)
+      await reportRun.run(callAt(call, request.now), request.tenant, run.run_id, null, { ...UNREADABLE_RUN })
     }
   }),
 }
 
 /** The runs of a runner that is gone are due at once. */
-async function endLeases(
-  tx: Tx,
-  runner: Pick<RunnerRow, 'tenant_id' | 'runner_id'>,
-  now: number | undefined,
-) {
-  await update(tx, runs, runner, { due_at: tx.now(now) }, [isHeld])
+async function endLeases(tx: Tx, runner: Pick<RunnerRow, 'tenant_id' | 'runner_id'>) {
+  await update(tx, runs, runner, { due_at: tx.now() }, [isHeld])
 }
 
 const UNREADABLE_RUN = {

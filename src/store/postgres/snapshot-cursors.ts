@@ -7,10 +7,9 @@ import { isUuid } from '../../database/column-values.ts'
 import { decodeCursor, encodeCursor, invalidCursor, type Page } from '../../database/page-cursor.ts'
 import type { ConnectionPool } from '../../database/postgres/connection-pool.ts'
 import { postgresCodec } from '../../database/postgres/postgres-dialect.ts'
-import { type RowCodec, rowCodec } from '../../database/row-codec.ts'
+import { rowCodec } from '../../database/row-codec.ts'
 import type { DialectStatements } from '../../database/sql-database.ts'
-import { type ExecutionRow, executions } from '../../history/audit-tables.ts'
-import { type EventSummary, summaries } from '../../history/view-tables.ts'
+import type { Table } from '../../database/table.ts'
 import type { Secrets } from '../../safe/secrets/secret.ts'
 
 function isSnapshot(text: unknown): text is string {
@@ -44,15 +43,10 @@ interface TailRange {
   readonly position?: number
 }
 
-interface TailedTable {
-  readonly table: string
-  readonly and?: string
-}
-
-function tailText(columns: readonly string[], { table, and = 'true' }: TailedTable): string {
+function tailText(columns: readonly string[], table: Table, and: string): string {
   return `with w as (select coalesce($3::pg_snapshot, pg_current_snapshot()) as upto)
   select w.upto::text as upto, h.* from w left join lateral (
-    select position, ${columns.join(', ')}, written_by from ${table}
+    select position, ${columns.join(', ')}, written_by from ${table.name}
     where tenant_id = $1
       and written_by < pg_snapshot_xmax(w.upto)
       and not pg_visible_in_snapshot(written_by, $2::pg_snapshot) and pg_visible_in_snapshot(written_by, w.upto)
@@ -60,22 +54,10 @@ function tailText(columns: readonly string[], { table, and = 'true' }: TailedTab
     order by written_by, position limit $6) h on true`
 }
 
-export function tailBySnapshot(pool: ConnectionPool, secrets: Secrets): DialectStatements['tail'] {
-  return tailOf<ExecutionRow>(pool, rowCodec(executions, postgresCodec, secrets), { table: executions.name })
-}
-
-export function tailEventsBySnapshot(
-  pool: ConnectionPool,
-  secrets: Secrets,
-): DialectStatements['tailEvents'] {
-  const codec = rowCodec(summaries, postgresCodec, secrets)
-  const all = tailOf<EventSummary>(pool, codec, { table: summaries.name })
-  const withoutProbes = tailOf<EventSummary>(pool, codec, { table: summaries.name, and: 'not probe' })
-  return (tenant, cursor, { limit, probes }) => (probes ? all : withoutProbes)(tenant, cursor, limit)
-}
-
-function tailOf<Row>(pool: ConnectionPool, codec: RowCodec, tailed: TailedTable) {
-  const text = tailText(codec.shown, tailed)
+/** Rows of a table after a cursor, in the order of their writers. */
+export function tailBySnapshot<Row>(pool: ConnectionPool, secrets: Secrets, table: Table, and = 'true') {
+  const codec = rowCodec(table, postgresCodec, secrets)
+  const text = tailText(codec.shown, table, and)
   return async (tenant: string, cursor: string | undefined, limit: number): Promise<Page<Row>> => {
     const range = cursor ? readRange(cursor) : undefined
     if (!isUuid(tenant)) return { rows: [], nextCursor: cursor ?? '' }

@@ -35,7 +35,9 @@ export async function openWorkerStore({ file, keyring }: WorkerStart, log: Log):
       reading: (work) =>
         mutex
           .run(() => kysely.transaction().setAccessMode('read only').execute(work))
-          .catch(rethrowAsStoreError),
+          .catch((error: unknown) => {
+            throw sqliteStoreError(error)
+          }),
     },
     counted,
   )
@@ -56,10 +58,6 @@ export async function openWorkerStore({ file, keyring }: WorkerStart, log: Log):
       return perform(name, args, sentAt)
     },
   }
-}
-
-function rethrowAsStoreError(error: unknown): never {
-  throw sqliteStoreError(error)
 }
 
 function lockedTransactions(kysely: Kysely<Tables>, mutex: Mutex): SqlDatabase['system'] {

@@ -1,24 +1,21 @@
 /** The prepared statements of the SQLite store: what runs with every dispatch, without a query builder. */
 import type { DatabaseSync } from 'node:sqlite'
 import { invalidCursor, type Page } from '../../database/page-cursor.ts'
-import { type RowCodec, rowCodec } from '../../database/row-codec.ts'
+import { rowCodec } from '../../database/row-codec.ts'
 import type { DialectStatements } from '../../database/sql-database.ts'
 import type { Mutex } from '../../database/sqlite/mutex.ts'
-import { numberColumn, prepareTransaction, textColumn } from '../../database/sqlite/prepared-statement.ts'
+import { numberColumn, textColumn } from '../../database/sqlite/prepared-statement.ts'
 import { sqliteCodec } from '../../database/sqlite/sqlite-dialect.ts'
 import { sqliteStoreError } from '../../database/sqlite/sqlite-error.ts'
 import { waitWhileBusy } from '../../database/sqlite/wait-while-busy.ts'
+import type { Table } from '../../database/table.ts'
 import { prepareDeliveryClaims } from '../../deliveries/sqlite-delivery-claims.ts'
-import type { GuardRequest } from '../../engine/core/guard-state.ts'
-import { systemClock } from '../../engine/core/values/clock.ts'
-import { armEntry, checkEntry, entryKey, type GuardEntry } from '../../engine/guard/guard-entry.ts'
 import { type ExecutionRow, executions } from '../../history/audit-tables.ts'
 import { prepareAppendGroup, prepareWriteGroup } from '../../history/stored/sqlite-audit-writes.ts'
 import { type EventSummary, summaries } from '../../history/view-tables.ts'
 import { prepareTakeRuns } from '../../runs/stored/sqlite-take-run.ts'
 import { takeInBatches } from '../../runs/stored/take-batches.ts'
 import type { Secrets } from '../../safe/secrets/secret.ts'
-import { clampGuardEntry } from '../../stored-hooks/guard-operations.ts'
 
 /** The synchronous form of a statement: SQLite answers without waiting. */
 export type SyncStatement<Name extends keyof DialectStatements> = (
@@ -36,51 +33,18 @@ export function prepareStatements(database: DatabaseSync, secrets: Secrets, mute
       }
     }
   const deliveries = prepareDeliveryClaims(database, secrets)
+  const tailAll = locked(prepareTail<EventSummary>(database, secrets, summaries))
+  const tailReal = locked(prepareTail<EventSummary>(database, secrets, summaries, 'probe = 0'))
   return {
     appendGroup: locked(prepareAppendGroup(database)),
     writeGroup: locked(prepareWriteGroup(database)),
     claimDeliveries: locked(deliveries.claim),
     endDeliveries: locked(deliveries.end),
-    takeGuards: locked(prepareTakeGuards(database)),
     definitionChanges: locked(prepareDefinitionChanges(database)),
-    tail: locked(prepareTail(database, secrets)),
-    tailEvents: locked(prepareTailEvents(database, secrets)),
+    tail: locked(prepareTail<ExecutionRow>(database, secrets, executions)),
+    tailEvents: (tenant, cursor, { limit, probes }) => (probes ? tailAll : tailReal)(tenant, cursor, limit),
     takeRun: takeInBatches(locked(prepareTakeRuns(database)), { size: 16, width: 1 }),
   }
-}
-
-/** The rules of `memoryGuardState` over a table. */
-function prepareTakeGuards(database: DatabaseSync): SyncStatement<'takeGuards'> {
-  const transaction = prepareTransaction(database)
-  const select = database.prepare('select until, count from guard_state where tenant_id = ? and key = ?')
-  const upsert = database.prepare(
-    `insert into guard_state (tenant_id, key, until, count) values (?, ?, ?, ?)
-     on conflict (tenant_id, key) do update set until = excluded.until, count = excluded.count`,
-  )
-  const remove = database.prepare('delete from guard_state where tenant_id = ? and key = ?')
-
-  /** Finds the entry of a request, and stores it again if its window was too long. */
-  const find = (tenant: string, request: GuardRequest, now: number): GuardEntry | undefined => {
-    const key = entryKey(request)
-    const row = select.get(tenant, key)
-    if (row === undefined) return undefined
-    const stored = { until: numberColumn(row.until), count: numberColumn(row.count) }
-    const entry = clampGuardEntry(request, stored, now)
-    if (entry !== stored) upsert.run(tenant, key, entry.until, entry.count)
-    return entry
-  }
-  const arm = (tenant: string, request: GuardRequest, now: number) => {
-    const key = entryKey(request)
-    const armed = armEntry(request, find(tenant, request, now), now)
-    if (armed === undefined) remove.run(tenant, key)
-    else upsert.run(tenant, key, armed.until, armed.count)
-  }
-  return (tenant, requests, now = systemClock.now()) =>
-    transaction(() => {
-      const passes = requests.map((request) => checkEntry(request, find(tenant, request, now), now))
-      if (passes.every((pass) => pass.pass)) for (const request of requests) arm(tenant, request, now)
-      return passes
-    })
 }
 
 /** Only one process writes, so every change up to the highest stamp is visible. */
@@ -101,34 +65,14 @@ function prepareDefinitionChanges(database: DatabaseSync): SyncStatement<'defini
 }
 
 /** Rows become visible in the order of their positions, so a cursor is a position. */
-function prepareTail(database: DatabaseSync, secrets: Secrets): SyncStatement<'tail'> {
-  return prepareTailOf<ExecutionRow>(database, rowCodec(executions, sqliteCodec, secrets), {
-    table: executions.name,
-  })
-}
-
-function prepareTailEvents(database: DatabaseSync, secrets: Secrets): SyncStatement<'tailEvents'> {
-  const codec = rowCodec(summaries, sqliteCodec, secrets)
-  const all = prepareTailOf<EventSummary>(database, codec, { table: summaries.name })
-  const withoutProbes = prepareTailOf<EventSummary>(database, codec, {
-    table: summaries.name,
-    and: 'probe = 0',
-  })
-  return (tenant, cursor, { limit, probes }) => (probes ? all : withoutProbes)(tenant, cursor, limit)
-}
-
-interface TailedTable {
-  readonly table: string
-  readonly and?: string
-}
-
-function prepareTailOf<Row>(database: DatabaseSync, codec: RowCodec, { table, and = '1' }: TailedTable) {
+function prepareTail<Row>(database: DatabaseSync, secrets: Secrets, table: Table, and = '1') {
+  const codec = rowCodec(table, sqliteCodec, secrets)
   // By the primary key: there are few rows after a cursor, whatever their tenant.
   const select = database.prepare(
-    `select position, ${codec.shown.join(', ')} from ${table}
+    `select position, ${codec.shown.join(', ')} from ${table.name}
      where position > ? and position <= ? and +tenant_id = ? and ${and} order by position limit ?`,
   )
-  const last = database.prepare(`select coalesce(max(position), 0) as position from ${table}`)
+  const last = database.prepare(`select coalesce(max(position), 0) as position from ${table.name}`)
   return (tenant: string, cursor: string | undefined, limit: number): Page<Row> => {
     const end = numberColumn(last.get()?.position)
     if (!cursor) return { rows: [], nextCursor: String(end) }

@@ -3,7 +3,7 @@ import type { Caller } from '../../access/caller.ts'
 import { MASTER_TENANT } from '../../access/tenant-tables.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
 import { readChecked } from '../../engine/core/schema/read-checked.ts'
-import { found } from '../../methods/method-fields.ts'
+import { found, withoutNulls } from '../../methods/method-fields.ts'
 import type { HookParts } from '../../methods/method-parts.ts'
 import type { HookRow } from '../hook-tables.ts'
 import { toDefinition } from '../snapshots/definition.ts'
@@ -116,9 +116,7 @@ export function mergedHookInput(row: HookRow, updates: Fields): HookInput {
   const { agent_id: agent } = updates
   // Older clients send one agent, which replaces the whole list.
   const agents: Fields = agent === undefined ? {} : { agent_ids: agent === null ? [] : [agent] }
-  const fields: Fields = { ...toDefinition(row), ...agents, ...updates }
-  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
-  return readChecked(hookInput, given)
+  return readChecked(hookInput, withoutNulls({ ...toDefinition(row), ...agents, ...updates }))
 }
 
 function toggleOnly(row: HookRow, updates: Fields, parts: HookParts): Promise<{ hookId: string }> {

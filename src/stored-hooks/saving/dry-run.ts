@@ -30,10 +30,10 @@ export async function dryRun(
   const { input: patch, trace: full } = await hooks.dispatch(event, payload as never, envelope, {
     trace: true,
   })
-  const trace = withoutDetails(full)
-  const [own] = trace?.hooks ?? []
+  const trace = full && withoutDetails(full)
+  const own = trace?.hooks[0]
   if (trace === undefined || own === undefined)
-    throw new Error('a dispatch that was asked for its trace has one')
+    throw new TypeError('a dispatch that was asked for its trace has one')
   const last = own.executions.at(-1)
   const facts = last?.facts ?? {}
   return {
@@ -98,25 +98,17 @@ function payloadOf(event: keyof typeof catalogue, sample: SampleEvent): Record<s
 }
 
 function envelopeOf({ sessionId, agentId: agent, depth }: SampleEvent, tenant: string) {
-  return {
-    tenant,
-    ...(sessionId === undefined ? {} : { session: sessionId }),
-    ...(agent === undefined ? {} : { agent, agentId: agentId(tenant, agent) }),
-    ...(depth === undefined ? {} : { depth }),
-  }
+  const id = agent === undefined ? undefined : agentId(tenant, agent)
+  return { tenant, ...definedFields({ session: sessionId, agent, agentId: id, depth }) }
 }
 
 /** The raw result or error of a handler is for sinks, which encrypt it. */
-function withoutDetails(trace: Trace | undefined): Trace | undefined {
-  return (
-    trace && {
-      ...trace,
-      hooks: trace.hooks.map((hook) => ({
-        ...hook,
-        executions: hook.executions.map(({ detail: _, ...execution }) => execution),
-      })),
-    }
-  )
+function withoutDetails(trace: Trace): Trace {
+  const hooks = trace.hooks.map((hook) => ({
+    ...hook,
+    executions: hook.executions.map(({ detail: _, ...execution }) => execution),
+  }))
+  return { ...trace, hooks }
 }
 
 function textOf(value: unknown): string {

@@ -3,7 +3,7 @@ import { nullable, numeric } from '../../engine/core/schema/more-schemas.ts'
 import { type SchemaType, schema } from '../../engine/core/schema/schema.ts'
 import { hookSchema } from '../../engine/hook-definition.ts'
 import { maskConfig } from '../../secrets/config-secrets.ts'
-import type { HookRow } from '../hook-tables.ts'
+import { type HookRow, hookSources } from '../hook-tables.ts'
 
 /** A stored hook as the API returns it. */
 export const hookResponse = schema.object({
@@ -17,7 +17,7 @@ export const hookResponse = schema.object({
   priority: numeric(),
   enabled: schema.boolean(),
   version: numeric(),
-  source: schema.choice(['builtin', 'user', 'blueprint']),
+  source: schema.choice(hookSources),
   created_by: nullable(schema.text()),
   created_at: numeric(),
   updated_at: numeric(),

@@ -1,10 +1,8 @@
 import type { Caller } from '../../access/caller.ts'
 import type { MethodParts } from '../../methods/method-parts.ts'
 import { mayNameFolders } from '../snapshots/event-folders.ts'
-import type { EffectiveFile, EffectiveHook } from './effective-hook-schema.ts'
 import {
   type EffectiveRequest,
-  type HooksInForce,
   joinChains,
   listEffectiveFiles,
   listEffectiveHooks,
@@ -17,20 +15,12 @@ type InForceParts = Pick<MethodParts, (typeof inForceParts)[number]>
 /** Each folder is loaded as if an agent worked there, so a list reads only so many. */
 const MAX_FOLDERS = 32
 
-interface ListedInForce {
-  readonly problem: string
-  readonly hooks: readonly EffectiveHook[]
-  readonly files: readonly EffectiveFile[]
-  /** The folders with hooks of their own. */
-  readonly folders: readonly string[]
-}
-
-/** Every hook in force for a caller, wherever it comes from and wherever it counts. */
+/** Every hook in force for a caller, wherever it comes from and wherever it counts; `folders` have hooks of their own. */
 export async function listEverywhere(
   caller: Caller,
   parts: InForceParts,
   about: Pick<EffectiveRequest, 'event' | 'agent' | 'hookId'> = { event: undefined, agent: undefined },
-): Promise<ListedInForce> {
+) {
   const request = { tenant: caller.tenant, edition: parts.edition, ...about }
   const found = await readEverywhere(caller, parts)
   const files = found.flatMap(({ inForce }) => listEffectiveFiles(inForce))
@@ -45,13 +35,8 @@ export async function listEverywhere(
   }
 }
 
-interface FoundInForce {
-  readonly folder: string | undefined
-  readonly inForce: HooksInForce
-}
-
 /** The hooks without a folder, then those of each folder that has some. */
-export async function readEverywhere(caller: Caller, parts: InForceParts): Promise<readonly FoundInForce[]> {
+export async function readEverywhere(caller: Caller, parts: InForceParts) {
   const { tenant } = caller
   const folders = mayNameFolders(caller, parts) ? parts.hookFolders(tenant) : []
   return Promise.all(

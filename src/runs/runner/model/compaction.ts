@@ -47,7 +47,7 @@ export function createCompaction(agentHooks: AgentHooks, parts: CompactionParts)
       return undefined
     }
     try {
-      const compact_summary = await summarize(agentHooks, parts, { older, wishes: decision.context ?? [] })
+      const compact_summary = await summarize(agentHooks, parts, older, decision.context ?? [])
       const hasTask = kept.some(({ role }) => role === 'user')
       const content = noteOf(compact_summary, hasTask ? '' : task.slice(0, MAX_TASK))
       const compacted: ModelMessage[] = [{ role: 'user', content }, ...kept]
@@ -75,17 +75,12 @@ function newestMessages(messages: readonly ModelMessage[], limitTokens: number):
   return messages.slice(start)
 }
 
-interface SummaryRequest {
-  readonly older: readonly ModelMessage[]
-  /** What hooks want to be kept. */
-  readonly wishes: readonly string[]
-}
-
-/** The hooks see the request like every other one, so that what they redact stays redacted. */
+/** `wishes`: what hooks want to be kept. The hooks see the request like every other one, so that what they redact stays redacted. */
 async function summarize(
   agentHooks: AgentHooks,
   { served, signal, onTokens }: CompactionParts,
-  { older, wishes }: SummaryRequest,
+  older: readonly ModelMessage[],
+  wishes: readonly string[],
 ): Promise<string> {
   const middleware = requestHooksMiddleware(agentHooks)
   try {

@@ -5,14 +5,10 @@ import {
   type ToolSet,
   wrapLanguageModel,
 } from 'ai'
-import type { DecisionSource } from '../../../client/decider.ts'
 import { errorText } from '../../../engine/core/errors/error.ts'
-import type { Log } from '../../../engine/core/records/sink.ts'
 import { isRecord } from '../../../engine/core/schema/check.ts'
-import type { Clock } from '../../../engine/core/values/clock.ts'
 import type { JsonSchema } from '../../../handlers/agent/schema-check.ts'
 import type { ServedModel } from '../../../handlers/model/models.ts'
-import type { ProcessResult, ProcessSpec } from '../../../safe/process/process-spec.ts'
 import { type AgentHooks, createAgentHooks, messageOf, subagentHooks } from '../../../sdk/agent-hooks.ts'
 import { type AiSdkSession, createHookedSession } from '../../../sdk/ai-sdk/hooked-session.ts'
 import { type AiToolGate, createAiToolGate } from '../../../sdk/ai-sdk/tool-gate.ts'
@@ -20,14 +16,10 @@ import { type Blueprint, checkOutput } from '../../blueprints/blueprint.ts'
 import { type ExecutorSettings, type ModelToolName, selectTools } from '../../executor.ts'
 import type { NewSessionEvent, RunResult } from '../../run-events.ts'
 import { environmentOf, type RunOrder } from '../execute-command.ts'
+import type { RunExecution, RunnerMeans } from '../execute-run.ts'
 import { createProjectTools } from '../project-tools.ts'
 import { createCompaction } from './compaction.ts'
-import {
-  createModelHistory,
-  type ModelHistory,
-  readModelHistory,
-  type StoredMessages,
-} from './model-history.ts'
+import { createModelHistory, type ModelHistory, readModelHistory } from './model-history.ts'
 import {
   ANSWER_TOOL,
   createToolSet,
@@ -42,24 +34,13 @@ const REPAIRS = 1
 const MAX_OUTPUT_TOKENS = 16_384
 
 /** What the model executor needs for one run. */
-export interface ModelExecution {
+export interface ModelExecution
+  extends Pick<RunnerMeans, 'decisions' | 'clock' | 'log'>,
+    Omit<RunExecution, 'onSession' | 'findSession'> {
   readonly settings: ExecutorSettings
   readonly served: ServedModel
-  /** Where the hooks are. */
-  readonly decisions: DecisionSource
   readonly folder: string
   readonly prompt: string
-  readonly signal: AbortSignal
-  readonly clock: Clock
-  readonly log: Log
-  run(spec: ProcessSpec, signal: AbortSignal): Promise<ProcessResult>
-  emit(event: NewSessionEvent): void
-  /** Stores an event without shortening it. */
-  keep(event: NewSessionEvent): void
-  /** The messages that earlier runs of the session kept. */
-  findMessages(): Promise<readonly StoredMessages[]>
-  /** Charges tokens to the budget of the tenant. Rejects if nothing is left of it. */
-  spendTokens(count: number): Promise<void>
 }
 
 /** Runs an autonomous agent: a model with the blueprint's prompt and tools, with the hooks around every step. */
@@ -146,14 +127,9 @@ async function runLoop(agent: RunAgent, call: LoopCall): Promise<ModelOutcome> {
   const limitTokens = settings.compact_at_tokens ?? COMPACT_AT_TOKENS
   const onTokens = tokens.add
   const compaction = createCompaction(agentHooks, {
-    limitTokens,
-    served,
-    task: prompt,
-    signal,
-    emit,
-    onTokens,
+    ...{ limitTokens, served, task: prompt, signal, emit, onTokens },
   })
-  const recorder = createStepRecorder(call, { compaction, sentPrompt: sent.prompt })
+  const recorder = createStepRecorder(call, compaction, sent.prompt)
   return runModelLoop(
     {
       provider: served.provider,
@@ -193,13 +169,12 @@ function rememberPrompt(language: ServedModel['language']) {
   return { model, prompt: () => found }
 }
 
-interface StepRecorderParts {
-  readonly compaction: ReturnType<typeof createCompaction>
-  sentPrompt(): string | undefined
-}
-
 /** Keeps what the model has seen: the prompt as hooks changed it, the steps, and what compaction left. */
-function createStepRecorder({ prompt, main }: LoopCall, { compaction, sentPrompt }: StepRecorderParts) {
+function createStepRecorder(
+  { prompt, main }: LoopCall,
+  compaction: ReturnType<typeof createCompaction>,
+  sentPrompt: () => string | undefined,
+) {
   let isRecorded = false
   let compacted: readonly ModelMessage[] | undefined
   const asSent = (message: ModelMessage): ModelMessage =>
