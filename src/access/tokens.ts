@@ -140,6 +140,8 @@ function callerOf(row: TokenRow, defaultTenant: string): Pick<KnownToken, 'calle
       role: row.role,
       master,
       name: row.name,
+      id: row.id,
+      member: row.member_id,
       agentId: row.agent_id ?? undefined,
     },
   }

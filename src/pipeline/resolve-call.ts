@@ -24,8 +24,13 @@ export function createResolveCall(
     const event = resolveName(request.event) as EventName
     const { payload, idempotency_key } = request
     const now = parts.clock.now()
-    const given = completeEnvelope(caller, request.envelope ?? {}, context.time ?? now)
     const row = catalogue[event]
+    const given = completeEnvelope(caller, request.envelope ?? {}, {
+      now: context.time ?? now,
+      // What the client has decided is recorded in any case.
+      isGate: row.mode === 'gate' && context.decided === undefined,
+      isAgentProved: context.isAgentProved === true,
+    })
     const key = idempotency_key ?? given.id
     const hash = key === undefined ? undefined : requestHash(event, payload, given)
     // Two events with the same id need two records, so the hash becomes part of the id.

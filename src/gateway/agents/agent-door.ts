@@ -147,6 +147,7 @@ export function createAgentDoor(parts: AgentDoorParts): AgentDoor {
           ...options,
           ...{ canAsk, ...callerWait(request.withinMs, canAsk, onPending) },
           ...(folder === undefined ? {} : { folder }),
+          ...(called === own ? {} : { isAgentProved: true }),
           ...(isPast === undefined ? {} : { decided: pastDecision(isPast) }),
         },
       )

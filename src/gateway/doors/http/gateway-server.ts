@@ -2,11 +2,11 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { Hono } from 'hono'
 import { createAdmission } from '../../../access/admission.ts'
-import type { Caller } from '../../../access/caller.ts'
+import { type Caller, callerWithoutToken, LOGIN } from '../../../access/caller.ts'
 import { createLogins } from '../../../access/logins.ts'
 import { createRevocationWatch } from '../../../access/revocation-watch.ts'
 import { createSite, type ListenAddress } from '../../../access/site.ts'
-import { MASTER_TENANT } from '../../../access/tenant-tables.ts'
+import { MASTER_TENANT, OWNER_MEMBER } from '../../../access/tenant-tables.ts'
 import { errorText } from '../../../engine/core/errors/error.ts'
 import { serverError } from '../../../engine/core/errors/server-errors.ts'
 import { after } from '../../../engine/core/values/after.ts'
@@ -151,7 +151,7 @@ function stoppingError(): Error {
 }
 
 function ownerOf(tenant: string): Caller {
-  return { tenant, role: 'owner', master: true, name: 'login', agentId: undefined }
+  return { ...callerWithoutToken(tenant, LOGIN, 'owner'), master: true, member: OWNER_MEMBER }
 }
 
 function bind(server: Server, { host, port }: ListenAddress): Promise<ListenAddress> {
