@@ -9,6 +9,7 @@ const question = {
     input: { command: 'git push' },
     requested_by: 'ada',
     caller_id: 'ada',
+    caller_key: 'session s1',
     member_id: null,
     approvers_needed: 1,
     within_ms: 500,

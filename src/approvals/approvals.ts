@@ -397,7 +397,7 @@ export function noSuchApproval(approvalId: string): HookError {
 
 export function overBudgetText({ scope, subject, questions }: ApprovalAlert): string {
   const agent = subject === '' ? 'An agent without a name' : `The agent ${subject}`
-  const who = { session: `The session ${subject}`, agent, tenant: 'This tenant' }[scope]
+  const who = { session: `The ${subject}`, agent, tenant: 'This tenant' }[scope]
   return `${who} has asked people ${questions} times within an hour; further calls that need a person are blocked`
 }
 

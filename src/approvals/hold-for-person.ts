@@ -1,4 +1,5 @@
 import { tellingArgument } from '../agents/translate/telling-argument.ts'
+import { callerKey } from '../engine/core/caller-key.ts'
 import type { Decision } from '../engine/core/decision.ts'
 import { isHookError } from '../engine/core/errors/error.ts'
 import type { ServerCode } from '../engine/core/errors/server-errors.ts'
@@ -183,6 +184,7 @@ function questionOf({ call, answer }: HeldCall, settings: Settings): CallQuestio
     hook_name: hook?.name ?? null,
     agent: envelope.agent ?? envelope.host ?? null,
     session_id: envelope.session ?? null,
+    caller_key: callerKey({ ...envelope, ...call.context.process?.() }) ?? null,
     run_id: envelope.run ?? null,
     // Where the call is made, not where the session began: a relative path means something else there.
     folder: envelope.cwd ?? envelope.project ?? null,

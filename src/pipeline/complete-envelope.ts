@@ -42,7 +42,7 @@ export function completeEnvelope(
     if (typeof value !== 'string' || value === '' || value.length > MAX_TEXT)
       throw serverError('gateway.request', `envelope.${name} must be text of 1 to ${MAX_TEXT} characters`)
   }
-  const { tenant, agentId: bound } = caller
+  const { tenant, member, agentId: bound } = caller
   const agentId = bound ?? knownId(tenant, given.agentId ?? given.agent)
   const isOther = (name: string | undefined) => name !== undefined && knownId(tenant, name) !== bound
   const namesOther =
@@ -53,6 +53,7 @@ export function completeEnvelope(
     ...given,
     time: now,
     tenant,
+    ...(member === undefined ? {} : { member }),
     ...(bound === undefined || (given.agent !== undefined && !namesOther)
       ? {}
       : { agent: agentName(tenant, bound) }),

@@ -79,17 +79,22 @@ export const tenantOperations = {
    * Deletes a member with its tokens and links. Ends the grants that it gave or has, and the questions about its calls. A
    * member of the master tenant may have answered for any tenant.
    */
-  deleteMember: inSystem(async (tx, member_id: string, given?: number): Promise<boolean> => {
-    const now = await tx.time(given)
-    const isIts = sql`(member_id = ${member_id} or decided_by_member = ${member_id})`
-    await update(tx, approvals, {}, { granted_until: now }, [sql`granted_until > ${now}`, isIts])
-    await sql`delete from ${sql.table(approvalLinks.name)} where member_id = ${member_id}`.execute(tx.trx)
-    const because = 'the member was removed'
-    const pending = { member_id, status: 'pending' } as const
-    const ended = { status: 'cancelled', decided_by: because, decided_at: now } as const
-    await cancelMessages(tx, { keys: await update(tx, approvals, pending, ended), now, because })
-    return removeRow(tx, members, { id: member_id })
-  }, timed),
+  deleteMember: inSystem(
+    async (tx, { id: member_id, tenant_id }: MemberRow, given?: number): Promise<boolean> => {
+      const now = await tx.time(given)
+      const isIts = sql`(member_id = ${member_id} or decided_by_member = ${member_id})`
+      await update(tx, approvals, {}, { granted_until: now }, [sql`granted_until > ${now}`, isIts])
+      await sql`delete from ${sql.table(approvalLinks.name)} where member_id = ${member_id}`.execute(tx.trx)
+      const because = 'the member was removed'
+      const pending = { member_id, status: 'pending' } as const
+      const ended = { status: 'cancelled', decided_by: because, decided_at: now } as const
+      await cancelMessages(tx, { keys: await update(tx, approvals, pending, ended), now, because })
+      // Tells the other nodes, which forget its tokens.
+      await bumpDefinitionVersions(tx, [tenant_id])
+      return removeRow(tx, members, { id: member_id })
+    },
+    timed,
+  ),
 
   /** `hash` is the SHA-256 of the token; the token itself is never stored. */
   createToken: inTenant(async (tx, token: TokenRow & { readonly hash: Uint8Array }): Promise<void> => {

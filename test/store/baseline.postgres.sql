@@ -655,6 +655,7 @@ create table approvals (
   hook_name text,
   agent text,
   session_id text,
+  caller_key text,
   run_id text,
   folder text,
   tool text,
@@ -688,7 +689,7 @@ create index approvals_by_call on approvals (tenant_id, input_hash, position);
 
 create index approvals_by_id on approvals (approval_id);
 
-create index approvals_of_session on approvals (tenant_id, session_id, created_at);
+create index approvals_of_caller on approvals (tenant_id, caller_key, created_at);
 
 create index approvals_of_agent on approvals (tenant_id, agent, created_at);
 

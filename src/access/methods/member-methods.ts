@@ -66,20 +66,16 @@ const remove = defineCall({
   needs: ['store', 'forgetTokens'],
   async run({ params, caller, parts: { store, forgetTokens } }) {
     const tenant = ownerOf(params, caller)
-    const { id } = found(
-      findMember(await store.listMembers(tenant), params.memberId),
-      'member',
-      params.memberId,
-    )
-    if (id === OWNER_MEMBER)
+    const row = found(findMember(await store.listMembers(tenant), params.memberId), 'member', params.memberId)
+    if (row.id === OWNER_MEMBER)
       throw serverError('gateway.conflict', 'the member that owns the gateway cannot be deleted', {
         hint: 'Revoke its tokens instead.',
       })
     for (const { role, member_id } of await store.listTokens(tenant))
-      if (member_id === id) assertReaches(caller, role)
-    found(await store.deleteMember(id), 'member', params.memberId)
+      if (member_id === row.id) assertReaches(caller, role)
+    found(await store.deleteMember(row), 'member', params.memberId)
     forgetTokens()
-    return { memberId: id }
+    return { memberId: row.id }
   },
 })
 

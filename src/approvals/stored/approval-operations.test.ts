@@ -29,6 +29,7 @@ function approval(tenant_id: string, fields: Partial<RoutedApproval> = {}): Rout
     input_hash: 'hash-1',
     requested_by: 'socket',
     caller_id: 'socket',
+    caller_key: fields.session_id === null ? null : `session ${fields.session_id ?? 's1'}`,
     member_id: null,
     approvers_needed: 1,
     within_ms: 60_000,
@@ -61,7 +62,7 @@ onEachStore('approvals', (open) => {
 
   test('a question is read as it was asked, and its texts are sealed', async () => {
     const { tenant, given, row } = await asked()
-    const { within_ms: _, wait_ms: __, ...asGiven } = given
+    const { within_ms: _, wait_ms: __, caller_key: ___, ...asGiven } = given
     expect(row).toEqual({
       ...asGiven,
       ...{ status: 'pending', votes: [], edited: null, created_at: NOON, deadline_at: NOON + 60_000 },
@@ -428,7 +429,7 @@ onEachStore('approvals', (open) => {
     expect(await ask(2)).toMatchObject({
       approval: undefined,
       isNew: true,
-      alert: { scope: 'session', subject: 's1', questions: 2, refused: 1, since: NOON + 2 },
+      alert: { scope: 'session', subject: 'session s1', questions: 2, refused: 1, since: NOON + 2 },
     })
     expect(await ask(3)).toMatchObject({ isNew: false, alert: { refused: 2 } })
     // A question that is already open is found, and another session has its own budget.

@@ -321,6 +321,14 @@ const unreadable = {
 
 /** What callers see of an approval. */
 function readApproval(row: WholeApproval): ApprovalRow {
-  const { content, answers, position: _, waits_until: __, repeated_at: ___, ...columns } = row
+  const {
+    content,
+    answers,
+    position: _,
+    waits_until: __,
+    repeated_at: ___,
+    caller_key: ____,
+    ...columns
+  } = row
   return { ...columns, ...(content ?? unreadable), edited: null, ...(answers ?? { votes: [] }) }
 }

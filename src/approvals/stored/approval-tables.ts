@@ -58,6 +58,8 @@ export const approvals = table(
     hook_name: nullable(text()),
     agent: nullable(text()),
     session_id: nullable(text()),
+    /** Whose questions the budget of a session counts: the process of the agent in its folder, or the session. */
+    caller_key: internal(nullable(text())),
     run_id: nullable(text()),
     folder: nullable(text()),
     tool: nullable(text()),
@@ -98,7 +100,7 @@ export const approvals = table(
       'approvals_by_call (tenant_id, input_hash, position)',
       'approvals_by_id (approval_id)',
       // The questions of the last hour are counted before each new one.
-      'approvals_of_session (tenant_id, session_id, created_at)',
+      'approvals_of_caller (tenant_id, caller_key, created_at)',
       'approvals_of_agent (tenant_id, agent, created_at)',
       'approvals_granted (tenant_id, granted_until) where granted_until is not null',
     ],
@@ -150,6 +152,8 @@ export interface NewApproval
           | 'approvers_needed'
         )
     > {
+  /** See the column. */
+  readonly caller_key: string | null
   /** How long people may take. After that the approval expires. */
   readonly within_ms: number
   /** How long the caller waits. After that an identical call may take the question over. */
@@ -185,7 +189,7 @@ export const approvalAlerts = table(
   {
     tenant_id: internal(tenantId()),
     scope: oneOf(budgetScopes),
-    /** The id of the session, the name of the agent, or empty for the tenant. */
+    /** The session or process, the name of the agent, or empty for the tenant. */
     subject: text(),
     /** The budget: so many questions an hour. */
     questions: number(),

@@ -95,7 +95,7 @@ function createRequestHandlers(
   const { clock, log, capacity, parts } = door
   const logins = createLogins(clock, ownerOf(parts.defaultTenant))
   const admission = createAdmission({ store: parts.store, clock, site, tokens: door.tokens, logins })
-  const revocations = createRevocationWatch({ admission, clock, log })
+  const revocations = createRevocationWatch({ admission, tokens: door.tokens, clock, log })
   const webSockets = createWebSockets({ door, revocations })
   const streams = createEventStreams({ door, revocations })
   const dispatch = createEventRoute({ log, admission, capacity }, dispatchRoute(door))
@@ -103,7 +103,7 @@ function createRequestHandlers(
   const app = new Hono<ApiEnv>()
   app.route('/', pageRoutes({ parts, admission, logins, ui, ownToken }))
   app.route('/', answerRoutes({ parts, admission, log }))
-  app.route('/', apiRoutes({ door, admission, streams }))
+  app.route('/', apiRoutes({ door, admission, revocations, streams }))
   const routed = routeListener(app, log)
   let stopping = false
 
