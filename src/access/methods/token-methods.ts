@@ -8,7 +8,7 @@ import { hashToken, newToken } from '../../safe/secrets/token.ts'
 import type { Store } from '../../store/store.ts'
 import { agentId } from '../agent-id.ts'
 import { type Caller, reaches } from '../caller.ts'
-import { findMember } from '../find-member.ts'
+import { findMember, memberOf } from '../find-member.ts'
 import { MASTER_TENANT, type Role, roles, type TokenRow } from '../tenant-tables.ts'
 
 const DAY_MS = 86_400_000
@@ -118,8 +118,10 @@ async function memberFor(
   created_at: number,
   store: Pick<Store, 'listMembers' | 'saveMember'>,
 ): Promise<string> {
-  if (member !== undefined)
-    return found(findMember(await store.listMembers(tenant_id), member), 'member', member).id
+  const members = await store.listMembers(tenant_id)
+  if (member !== undefined) return found(findMember(members, member), 'member', member).id
+  const known = memberOf(members, name)
+  if (known !== undefined) return known.id
   const kind = role === 'agent' ? 'machine' : 'person'
   return (await store.saveMember({ id: randomUUID(), tenant_id, name, kind, created_at })).id
 }
