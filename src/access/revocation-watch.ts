@@ -1,7 +1,7 @@
 import type { Log } from '../engine/core/records/sink.ts'
 import type { Clock } from '../engine/core/values/clock.ts'
 import type { Admission } from './admission.ts'
-import type { AdmittedCaller } from './tokens.ts'
+import type { AdmittedCaller, Tokens } from './tokens.ts'
 
 /** Ends connections that stay open after their token is revoked or has expired. */
 export interface RevocationWatch {
@@ -12,6 +12,7 @@ export interface RevocationWatch {
 
 interface RevocationWatchOptions {
   readonly admission: Pick<Admission, 'isStillValid'>
+  readonly tokens: Pick<Tokens, 'onForget'>
   readonly clock: Clock
   readonly log: Log
 }
@@ -19,7 +20,12 @@ interface RevocationWatchOptions {
 /** With the age that `isStillValid` tolerates, a revoked token ends its connections within 5 s. */
 const CHECK_MS = 2_000
 
-export function createRevocationWatch({ admission, clock, log }: RevocationWatchOptions): RevocationWatch {
+export function createRevocationWatch({
+  admission,
+  tokens,
+  clock,
+  log,
+}: RevocationWatchOptions): RevocationWatch {
   const watched = new Map<() => void, AdmittedCaller>()
 
   async function check(end: () => void, admitted: AdmittedCaller): Promise<void> {
@@ -30,15 +36,21 @@ export function createRevocationWatch({ admission, clock, log }: RevocationWatch
     end()
   }
 
-  const ticker = clock.every(CHECK_MS, () => {
+  const checkAll = () => {
     for (const [end, admitted] of watched) void check(end, admitted)
-  })
+  }
+  const ticker = clock.every(CHECK_MS, checkAll)
   ticker.hold(false)
+  // On this node a token ends at once.
+  const unlisten = tokens.onForget(checkAll)
   return {
     add(admitted, end) {
       watched.set(end, admitted)
       return () => watched.delete(end)
     },
-    stop: () => ticker.stop(),
+    stop() {
+      ticker.stop()
+      unlisten()
+    },
   }
 }

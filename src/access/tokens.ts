@@ -1,7 +1,9 @@
 import { timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import type { HookError } from '../engine/core/errors/error.ts'
 import { serverError } from '../engine/core/errors/server-errors.ts'
 import type { Clock } from '../engine/core/values/clock.ts'
+import { createListeners } from '../engine/core/values/listeners.ts'
 import { tooSoon } from '../engine/core/values/retry-after.ts'
 import { hashToken } from '../safe/secrets/token.ts'
 import type { Store } from '../store/store.ts'
@@ -36,6 +38,8 @@ export interface Tokens {
   isStillValid(key: string): Promise<boolean>
   /** Reads every token again, after one was deleted. */
   forget(): void
+  /** Calls the listener after `forget`; returns its undo. */
+  onForget(listener: () => void): () => void
   /** Changes with `forget`. What else is cached about callers is valid for one epoch only. */
   epoch(): number
 }
@@ -56,6 +60,7 @@ export function createTokens({ store, clock, defaultTenant }: TokensOptions): To
   const known = new LRUCache<string, KnownToken>({ max: MAX_KNOWN })
   const reading = new Map<string, Promise<KnownToken | undefined>>()
   const failures = createFailureLimit(clock)
+  const forgetting = createListeners()
   /**
    * Raised by `forget`: entries of earlier epochs must be read again. They are kept, because a token that was valid
    * before is not a guess.
@@ -122,12 +127,14 @@ export function createTokens({ store, clock, defaultTenant }: TokensOptions): To
     forget() {
       epoch += 1
       reading.clear()
+      void forgetting.notify()
     },
+    onForget: forgetting.on,
     epoch: () => epoch,
   }
 }
 
-export function invalidTokenError(): Error {
+export function invalidTokenError(): HookError {
   return serverError('auth.token', 'the request carries no valid token')
 }
 
@@ -140,6 +147,8 @@ function callerOf(row: TokenRow, defaultTenant: string): Pick<KnownToken, 'calle
       role: row.role,
       master,
       name: row.name,
+      id: row.id,
+      member: row.member_id,
       agentId: row.agent_id ?? undefined,
     },
   }

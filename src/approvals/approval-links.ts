@@ -22,7 +22,7 @@ export interface AnswerLinks {
 export async function createAnswerLinks(
   store: Pick<Store, 'createApprovalLinks'>,
   approval: ApprovalRow,
-  to: Pick<ApprovalLink, 'route' | 'recipient'>,
+  to: Pick<ApprovalLink, 'route' | 'recipient' | 'member_id'>,
 ): Promise<AnswerLinks> {
   const make = (verdict: ApprovalLink['verdict']) => {
     const { tenant_id, approval_id, input_hash, deadline_at: expires_at } = approval
@@ -39,8 +39,10 @@ export async function createAnswerLinks(
 type BoundLink = Omit<ApprovalLink, 'digest' | 'created_at' | 'used_at'>
 
 function digestOf(secret: string, link: BoundLink): string {
-  const { link_id, tenant_id, approval_id, verdict, route, recipient, input_hash, expires_at } = link
-  const bound = [secret, link_id, tenant_id, approval_id, verdict, route, recipient, input_hash, expires_at]
+  const { link_id, tenant_id, approval_id, verdict, route, recipient, member_id, input_hash, expires_at } =
+    link
+  const to = [route, recipient, member_id]
+  const bound = [secret, link_id, tenant_id, approval_id, verdict, ...to, input_hash, expires_at]
   return createHash('sha256').update(JSON.stringify(bound)).digest('hex')
 }
 

@@ -11,9 +11,14 @@ import { defineCall, type MethodCall } from '../methods/method.ts'
 import { jsonObject, pageFields, requestedPage, shortText } from '../methods/method-fields.ts'
 import type { MethodParts } from '../methods/method-parts.ts'
 import type { Store } from '../store/store.ts'
-import { noSuchApproval, ownCall } from './approvals.ts'
+import { isOwnCall, noSuchApproval, ownCall } from './approvals.ts'
 import { draftAllowingHook } from './draft-hook.ts'
-import { type ApprovalMessageRow, type ApprovalRow, approvalStatuses } from './stored/approval-tables.ts'
+import {
+  type ApprovalAnswer,
+  type ApprovalMessageRow,
+  type ApprovalRow,
+  approvalStatuses,
+} from './stored/approval-tables.ts'
 
 const approval = schema.object({
   approval_id: schema.text(),
@@ -39,6 +44,7 @@ const approval = schema.object({
     schema.object({
       verdict: schema.choice(['approve', 'deny']),
       by: schema.text(),
+      member: schema.optional(schema.text('The id of the member that voted.')),
       from: schema.text(),
       at: numeric(),
       message: schema.optional(schema.text()),
@@ -48,7 +54,8 @@ const approval = schema.object({
   deadline_at: numeric('Then the call is denied.'),
   decided_at: nullable(numeric()),
   decided_by: nullable(schema.text()),
-  used_at: nullable(numeric('When a call used the answer.')),
+  used_at: nullable(numeric('When the call used the answer.')),
+  identical: numeric('How many identical calls have a pending request, this one included.'),
   granted_until: nullable(numeric('Until then identical calls of the session are not asked about.')),
   messages: schema.list(
     schema.object({
@@ -65,9 +72,14 @@ const approval = schema.object({
 
 const approvalId = shortText('The id of the approval: `apr_…`.')
 const message = schema.text(undefined, { minLength: 1, maxLength: 2_000 })
-const alike = schema.optional(
-  schema.boolean('Answers every pending request with the same arguments, of any session.'),
-)
+/** At most this many identical requests are answered at once. */
+const MAX_ALIKE = 500
+const alike = schema.partial({
+  alike: schema.boolean(
+    'Answers the other pending requests for identical calls too, of any session. Otherwise an answer covers one call.',
+  ),
+  calls: schema.integer(1, MAX_ALIKE, 'With `alike`: at most this many calls in all, the oldest first.'),
+})
 
 const list = defineCall({
   name: 'approvals.list',
@@ -132,7 +144,7 @@ const approve = defineCall({
       ),
       message: message,
     }),
-    alike,
+    ...alike,
   }),
   result: schema.object({ approvals: schema.list(approval) }),
   needs: ['store', 'approvals', 'settings'],
@@ -151,7 +163,7 @@ const deny = defineCall({
   about: 'Denies the call. The model sees the message.',
   role: 'approver',
   rest: { verb: 'POST', path: '/v1/approvals/:approval_id/deny' },
-  params: schema.object({ approval_id: approvalId, message: schema.optional(message), alike }),
+  params: schema.object({ approval_id: approvalId, message: schema.optional(message), ...alike }),
   result: schema.object({ approvals: schema.list(approval) }),
   needs: ['store', 'approvals', 'settings'],
   async run(call) {
@@ -216,35 +228,48 @@ const draft = defineCall({
 })
 
 type AnswerCall = Pick<
-  MethodCall<{ readonly approval_id: string; readonly alike?: boolean }, 'store' | 'approvals' | 'settings'>,
+  MethodCall<
+    { readonly approval_id: string; readonly alike?: boolean; readonly calls?: number },
+    'store' | 'approvals' | 'settings'
+  >,
   'params' | 'caller' | 'parts' | 'address'
 >
-type Answer = Omit<Parameters<MethodParts['approvals']['answer']>[2], 'by' | 'from'>
-
-/** At most this many identical requests are answered at once. */
-const MAX_ALIKE = 500
+type Answer = Omit<ApprovalAnswer, 'by' | 'member' | 'from'>
 
 async function answerAll({ params, caller, parts, address }: AnswerCall, answer: Answer) {
   const { store, approvals } = parts
   const first = await requireApproval(store, caller, params.approval_id)
   if (answer.edited !== undefined) assertEditFits(first, answer.edited)
-  if (answer.grant_ms !== undefined) assertGrantable(first)
-  const pending = { status: 'pending', input_hash: first.input_hash } as const
-  const others =
-    params.alike === true
-      ? (await store.listApprovals(caller.tenant, pending, { limit: MAX_ALIKE })).rows.filter(
-          ({ approval_id }) => approval_id !== first.approval_id,
-        )
-      : []
+  const ungrantable = whyNotGrantable(first)
+  if (answer.grant_ms !== undefined && ungrantable !== undefined)
+    throw serverError('gateway.request', ungrantable, { at: 'grant_ms' })
+  const { grant_ms: _, ...withoutGrant } = answer
+  const from = address ?? 'unknown'
   const give = async (row: ApprovalRow): Promise<ApprovalRow> => {
-    const given = { ...answer, by: caller.name, from: address ?? 'unknown' }
-    await refuseOwn(row, given, parts)
+    const wanted = whyNotGrantable(row) === undefined ? answer : withoutGrant
+    const given = { ...wanted, ...definedFields({ member: caller.member }), by: caller.name, from }
+    await refuseOwn(row, given, caller, parts)
     return approvals.answer(caller.tenant, row.approval_id, given)
   }
   const rows = [await give(first)]
   // One that was decided meanwhile, or that this token sent, does not keep the others waiting.
-  for (const row of others) rows.push(...(await give(row).then((each) => [each], skipRefused)))
+  for (const row of params.alike === true ? await othersLike(first, params.calls, parts) : [])
+    rows.push(...(await give(row).then((each) => [each], skipRefused)))
   return { approvals: await withMessages(store, caller, rows) }
+}
+
+/** The other pending requests for identical calls, the oldest first: those that a person saw, and not one that came since. */
+async function othersLike(
+  { tenant_id, approval_id, input_hash }: ApprovalRow,
+  calls: number = MAX_ALIKE,
+  { store }: Pick<MethodParts, 'store'>,
+): Promise<readonly ApprovalRow[]> {
+  const pending = { status: 'pending', input_hash } as const
+  const { rows } = await store.listApprovals(tenant_id, pending, { limit: MAX_ALIKE })
+  return rows
+    .toReversed()
+    .filter((row) => row.approval_id !== approval_id)
+    .slice(0, calls - 1)
 }
 
 function skipRefused(thrown: unknown): readonly ApprovalRow[] {
@@ -267,23 +292,18 @@ function kindOf(value: unknown): string {
 }
 
 /** A grant is for one session, and for what one person may permit. */
-function assertGrantable({ session_id, approvers_needed }: ApprovalRow): void {
-  const why =
-    session_id === null
-      ? 'the call names no session, so a grant would have no limits'
-      : approvers_needed > 1
-        ? 'several people must approve each call'
-        : undefined
-  if (why !== undefined) throw serverError('gateway.request', why, { at: 'grant_ms' })
+function whyNotGrantable({ session_id, approvers_needed }: ApprovalRow): string | undefined {
+  if (session_id === null) return 'the call names no session, so a grant would have no limits'
+  return approvers_needed > 1 ? 'several people must approve each call' : undefined
 }
 
-/** The token that sent a call must not permit it. */
 async function refuseOwn(
   row: ApprovalRow,
-  { by, from, verdict }: Parameters<MethodParts['approvals']['answer']>[2],
+  { by, from, verdict }: ApprovalAnswer,
+  caller: Caller,
   { settings, approvals }: AnswerCall['parts'],
 ): Promise<void> {
-  if (row.requested_by !== by || settings.of(row.tenant_id).own_approvals) return
+  if (!isOwnCall(row, caller) || settings.of(row.tenant_id).own_approvals) return
   const refusal = ownCall()
   await approvals.recordRefusal(row, { by, from, message: `${verdict}: ${refusal.message}` })
   throw refusal
@@ -304,15 +324,22 @@ function canEdit(event: string): boolean {
 }
 
 async function withMessages(
-  store: Pick<Store, 'listApprovalMessages'>,
+  store: Pick<Store, 'listApprovalMessages' | 'countIdenticalApprovals'>,
   { tenant }: Caller,
   rows: readonly ApprovalRow[],
 ): Promise<readonly SchemaType<typeof approval>[]> {
   const ids = rows.map(({ approval_id }) => approval_id)
-  const messages = Map.groupBy(await store.listApprovalMessages(tenant, ids), (each) => each.approval_id)
-  return rows.map(({ tenant_id: _, ...row }) => ({
+  const pending = rows.filter(({ status }) => status === 'pending')
+  const hashes = [...new Set(pending.map(({ input_hash }) => input_hash))]
+  const [sent, identical] = await Promise.all([
+    store.listApprovalMessages(tenant, ids),
+    store.countIdenticalApprovals(tenant, hashes),
+  ])
+  const messages = Map.groupBy(sent, (each) => each.approval_id)
+  return rows.map(({ tenant_id: _, caller_id: __, member_id: ___, decided_by_member: ____, ...row }) => ({
     ...row,
     can_edit: canEdit(row.event),
+    identical: row.status === 'pending' ? (identical[row.input_hash] ?? 0) : 0,
     messages: (messages.get(row.approval_id) ?? []).map(toMessage),
   }))
 }

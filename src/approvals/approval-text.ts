@@ -66,7 +66,7 @@ export function approvalText(approval: ApprovalRow, answer: AnswerLinks | string
           `Approve: ${answer.approve}`,
           `Deny:    ${answer.deny}`,
           '',
-          'Each link opens a page that shows the exact arguments and asks you to confirm. It works once.',
+          'Each link opens a page that shows the exact arguments and asks you to confirm. It works once, for one call.',
           'The links answer in your name: do not forward this message.',
         ]
   return [

@@ -5,7 +5,15 @@ import { createApprovals } from './approvals.ts'
 const question = {
   ...{ tenant_id: ACME, event: 'pre_tool_use', event_id: 'e1', hook_id: null, hook_name: null, agent: null },
   ...{ session_id: 's1', run_id: null, folder: null, tool: 'Bash', what: null, reason: 'sure?' },
-  ...{ input: { command: 'git push' }, requested_by: 'ada', approvers_needed: 1, within_ms: 500 },
+  ...{
+    input: { command: 'git push' },
+    requested_by: 'ada',
+    caller_id: 'ada',
+    caller_key: 'session s1',
+    member_id: null,
+    approvers_needed: 1,
+    within_ms: 500,
+  },
 }
 
 test('a question that the next identical call ends has its step in the audit', async () => {
@@ -30,6 +38,6 @@ test('a question that the next identical call ends has its step in the audit', a
     [second, 'requested'],
   ])
   await clock.advance(400)
-  approvals.close()
+  await approvals.close()
   await close()
 })

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { type Caller, LOGIN } from '../access/caller.ts'
 import { errorText, HookError } from '../engine/core/errors/error.ts'
 import { serverError } from '../engine/core/errors/server-errors.ts'
 import type { Log } from '../engine/core/records/sink.ts'
@@ -8,6 +9,7 @@ import { tooSoon } from '../engine/core/values/retry-after.ts'
 import { stableJson } from '../engine/core/values/stable-json.ts'
 import type { Store } from '../store/store.ts'
 import type { ApprovalStep, ApprovalSteps } from './approval-steps.ts'
+import { isSameVoter } from './stored/approval-operations.ts'
 import type {
   ApprovalAlert,
   ApprovalAnswer,
@@ -28,12 +30,12 @@ export interface PendingApproval {
   readonly approvalId: string
   /** Until when the caller waits: milliseconds since 1970. */
   readonly untilMs: number
-  /** The caller no longer wants the answer: its question ends at once, unless another caller waits for it too. */
+  /** The caller no longer wants the answer: its question ends at once. */
   leave(): void
 }
 
 /** A question without what the service adds. */
-export type CallQuestion = Omit<RoutedApproval, 'approval_id' | 'input_hash'>
+export type CallQuestion = Omit<RoutedApproval, 'approval_id' | 'input_hash' | 'wait_ms'>
 
 /** How a question ended for one caller. `waiting`: the caller's time is over, and the question is still open. */
 export type ApprovalOutcome = Pick<ApprovalRow, 'status'> & {
@@ -41,7 +43,7 @@ export type ApprovalOutcome = Pick<ApprovalRow, 'status'> & {
   readonly isWaiting: boolean
 }
 
-/** Asks people about calls, and wakes the callers that wait for their answers. */
+/** Asks people about calls, one question per call, and wakes the callers that wait for their answers. */
 export interface Approvals {
   /** Rejects with `gateway.stopping` if the gateway ends first; the question stays. Rejects with `approval.budget`. */
   ask(question: CallQuestion, wait: ApprovalWait, signal?: AbortSignal): Promise<ApprovalOutcome>
@@ -60,7 +62,7 @@ export interface Approvals {
   recordRefusal(approval: ApprovalRow, attempt: Omit<ApprovalStep, 'step'>): Promise<void>
   /** The callers that wait on this node. */
   readonly waiting: number
-  close(): void
+  close(): Promise<void>
 }
 
 interface ApprovalParts {
@@ -70,6 +72,7 @@ interface ApprovalParts {
     | 'answerApproval'
     | 'endApproval'
     | 'useApproval'
+    | 'releaseApprovals'
     | 'findApproval'
     | 'endedApprovals'
     | 'expireApprovals'
@@ -87,7 +90,9 @@ interface ApprovalParts {
 
 interface Waiter {
   readonly tenant: string
-  settle(approval: ApprovalRow): void
+  readonly eventId: string
+  /** Without an approval: another call has the answer, so this one asks anew. */
+  settle(approval: ApprovalRow | undefined): void
   reject(error: Error): void
 }
 
@@ -115,20 +120,28 @@ export function inputHash({ event, tool, input, agent, folder, approvers_needed 
 
 export function createApprovals(parts: ApprovalParts): Approvals {
   const { store, steps, clock, log } = parts
-  const waiters = new Map<string, Set<Waiter>>()
+  /** The caller that waits for each question. Whoever comes back on a new connection takes the place of the old one. */
+  const waiters = new Map<string, Waiter>()
   /** Questions whose last caller has left, with what stops their cancellation. */
   const leaving = new Map<string, () => void>()
   let waiting = 0
   let isClosed = false
 
-  /** Gives the answer to every caller that waits for it. The answer is then used: a later call asks anew. */
+  /** Gives the answer to the caller that waits for it. The answer is then used: a later call asks anew. */
   const deliver = async (approval: ApprovalRow): Promise<void> => {
     const { tenant_id, approval_id, status } = approval
-    const callers = waiters.get(approval_id)
-    if (callers === undefined || status === 'pending') return
+    const waiter = waiters.get(approval_id)
+    if (waiter === undefined || status === 'pending') return
     waiters.delete(approval_id)
-    if (status === 'approved' || status === 'denied') await store.useApproval(tenant_id, approval_id)
-    for (const waiter of callers) waiter.settle(approval)
+    const isAnswer = status === 'approved' || status === 'denied'
+    try {
+      const isIts = !isAnswer || (await store.useApproval(tenant_id, approval_id, waiter.eventId))
+      waiter.settle(isIts ? approval : undefined)
+    } catch (error) {
+      // It waits on, and the next look tries again.
+      if (!waiters.has(approval_id)) waiters.set(approval_id, waiter)
+      throw error
+    }
   }
   const wake = async (tenant: string, approvalId: string): Promise<void> => {
     if (!waiters.has(approvalId)) return
@@ -136,7 +149,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     if (approval !== undefined) await deliver(approval)
   }
   const wakeKnown = (approvalId: string): Promise<void> => {
-    const [waiter] = waiters.get(approvalId) ?? []
+    const waiter = waiters.get(approvalId)
     return waiter === undefined ? Promise.resolve() : wake(waiter.tenant, approvalId)
   }
   const logFailure = (thrown: unknown) => log('approval.look_failed', { error: errorText(thrown) })
@@ -210,11 +223,11 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     throw serverError('approval.budget', text)
   }
 
+  /** Undefined if another call has the answer. */
   const wait = (approval: ApprovalRow, given: ApprovalWait, signal: AbortSignal | undefined) =>
-    new Promise<ApprovalOutcome>((resolve, reject) => {
-      const { tenant_id: tenant, approval_id: id } = approval
-      // Timers of one length are one entry in Node's heap of timers, which every dispatch changes.
-      const withinMs = Math.max(1, Math.floor(given.withinMs / TIMER_STEP_MS) * TIMER_STEP_MS)
+    new Promise<ApprovalOutcome | undefined>((resolve, reject) => {
+      const { tenant_id: tenant, approval_id: id, event_id: eventId } = approval
+      const withinMs = timerStep(given.withinMs)
       let isOver = false
       const finish = (end: () => void) => {
         if (isOver) return
@@ -222,15 +235,13 @@ export function createApprovals(parts: ApprovalParts): Approvals {
         cancelTimer()
         waiting -= 1
         signal?.removeEventListener('abort', abort)
-        const set = waiters.get(id)
-        set?.delete(waiter)
-        if (set?.size === 0) waiters.delete(id)
+        if (waiters.get(id) === waiter) waiters.delete(id)
         end()
       }
       const leaveWith = (end: () => void) =>
         finish(() => {
           end()
-          reject(new HookError('engine.aborted', 'the caller left before a person answered'))
+          reject(callerLeft())
         })
       const abort = () => leaveWith(() => leave(tenant, id))
       const abandon = () =>
@@ -239,15 +250,22 @@ export function createApprovals(parts: ApprovalParts): Approvals {
         })
       const waiter: Waiter = {
         tenant,
-        settle: (row) => finish(() => resolve({ status: row.status, approval: row, isWaiting: false })),
+        eventId,
+        settle: (row) =>
+          finish(() => resolve(row && { status: row.status, approval: row, isWaiting: false })),
         reject: (error) => finish(() => reject(error)),
       }
       const cancelTimer = after(clock, withinMs, () =>
-        finish(() => resolve({ status: 'pending', approval, isWaiting: true })),
+        finish(() => {
+          const stillOpen = { status: 'pending', approval, isWaiting: true } as const
+          store
+            .releaseApprovals([id])
+            .catch(logFailure)
+            .finally(() => resolve(stillOpen))
+        }),
       )
-      const set = waiters.get(id) ?? new Set()
-      set.add(waiter)
-      waiters.set(id, set)
+      waiters.get(id)?.reject(callerLeft())
+      waiters.set(id, waiter)
       waiting += 1
       stay(id)
       if (signal?.aborted) return abort()
@@ -267,6 +285,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
         ...question,
         approval_id: `apr_${randomBytes(8).toString('hex')}`,
         input_hash: inputHash(question),
+        wait_ms: given.withinMs,
       })
       if (requested.approval === undefined) return refuseOverBudget(question, requested)
       const { approval, isNew, expired } = requested
@@ -277,14 +296,9 @@ export function createApprovals(parts: ApprovalParts): Approvals {
         parts.changed()
         if (question.messages?.length) parts.wakeDeliveries()
       }
-      if (status === 'pending') {
-        const withinMs = given.withinMs - (clock.elapsed() - started)
-        return wait(approval, { ...given, withinMs }, signal)
-      }
-      const isGrant = approval.used_at !== null
-      if (!isGrant && !(await store.useApproval(tenant_id, approval_id)))
-        return this.ask(question, given, signal)
-      return { status, approval, isWaiting: false }
+      if (status !== 'pending') return { status, approval, isWaiting: false }
+      const left = () => ({ ...given, withinMs: given.withinMs - (clock.elapsed() - started) })
+      return (await wait(approval, left(), signal)) ?? this.ask(question, left(), signal)
     },
 
     find: (tenant, approvalId) => store.findApproval(tenant, approvalId),
@@ -335,22 +349,44 @@ export function createApprovals(parts: ApprovalParts): Approvals {
       return waiting
     },
 
-    close() {
+    async close() {
       isClosed = true
       ticker.stop()
       unlisten()
       for (const id of [...leaving.keys()]) stay(id)
-      for (const set of [...waiters.values()]) for (const waiter of [...set]) waiter.reject(stopping())
+      const open = [...waiters.keys()]
+      for (const waiter of [...waiters.values()]) waiter.reject(stopping())
+      await store.releaseApprovals(open).catch(logFailure)
     },
   }
+}
+
+/** Timers of one length are one entry in Node's heap of timers, which every dispatch changes. */
+function timerStep(ms: number): number {
+  return Math.max(1, Math.floor(ms / TIMER_STEP_MS) * TIMER_STEP_MS)
+}
+
+function callerLeft(): HookError {
+  return new HookError('engine.aborted', 'the caller left before a person answered')
 }
 
 function stopping(): HookError {
   return serverError('gateway.stopping', 'the gateway is stopping; the question stays open')
 }
 
+/**
+ * Who sent a call must not permit it, with another token neither. A session of the login link that the gateway prints is a
+ * person at this machine, so it may answer what the owner's programs ask.
+ */
+export function isOwnCall(
+  { caller_id, member_id }: ApprovalRow,
+  { id, member }: Partial<Pick<Caller, 'id' | 'member'>>,
+): boolean {
+  return caller_id === id || (member !== undefined && member === member_id && id !== LOGIN)
+}
+
 export function ownCall(): HookError {
-  return serverError('approval.own', 'the token that sent this call may not answer')
+  return serverError('approval.own', 'who sent this call may not answer')
 }
 
 export function noSuchApproval(approvalId: string): HookError {
@@ -361,16 +397,16 @@ export function noSuchApproval(approvalId: string): HookError {
 
 export function overBudgetText({ scope, subject, questions }: ApprovalAlert): string {
   const agent = subject === '' ? 'An agent without a name' : `The agent ${subject}`
-  const who = { session: `The session ${subject}`, agent, tenant: 'This tenant' }[scope]
+  const who = { session: `The ${subject}`, agent, tenant: 'This tenant' }[scope]
   return `${who} has asked people ${questions} times within an hour; further calls that need a person are blocked`
 }
 
 function alreadyDecided(
   approval: ApprovalRow,
-  { by, link_id, edited: given }: Pick<ApprovalAnswer, 'by' | 'link_id' | 'edited'>,
+  { link_id, edited: given, ...voter }: Pick<ApprovalAnswer, 'by' | 'member' | 'link_id' | 'edited'>,
 ): HookError {
   const { status, decided_by, decided_at, votes, edited } = approval
-  if (status === 'pending' && votes.some((vote) => vote.by === by))
+  if (status === 'pending' && votes.some((vote) => isSameVoter(vote, voter)))
     return serverError('approval.decided', 'you have answered; another person has to answer too')
   if (status === 'pending' && edited !== null && given === undefined)
     return serverError('approval.decided', 'its arguments were edited; approve the edited ones')

@@ -1,4 +1,5 @@
 import { tellingArgument } from '../agents/translate/telling-argument.ts'
+import { callerKey } from '../engine/core/caller-key.ts'
 import type { Decision } from '../engine/core/decision.ts'
 import { isHookError } from '../engine/core/errors/error.ts'
 import type { ServerCode } from '../engine/core/errors/server-errors.ts'
@@ -48,14 +49,14 @@ export function holdForPerson(parts: HoldParts, next: HandleCall): HandleCall {
 
 /**
  * A caller that comes back after its connection was lost gets the answer of its own event again, without a second record.
- * If the call is not the same, it is a new one.
+ * If the call or the caller is not the same, it is a new one.
  */
 async function withItsKey({ approvals }: HoldParts, call: Call): Promise<Call> {
   const { event, payload, envelope, request, key } = call
   const { tenant } = envelope
   const found = await approvals.find(tenant, request.approval_id ?? '')
   if (key !== undefined) return { ...call, key: { ...key, isDurable: true } }
-  if (found === undefined) return call
+  if (found === undefined || found.caller_id !== call.caller.id) return call
   const hash = requestHash(event, payload, envelope)
   return { ...call, key: { tenant, key: found.event_id, hash, isDurable: true, isFound: true } }
 }
@@ -183,6 +184,7 @@ function questionOf({ call, answer }: HeldCall, settings: Settings): CallQuestio
     hook_name: hook?.name ?? null,
     agent: envelope.agent ?? envelope.host ?? null,
     session_id: envelope.session ?? null,
+    caller_key: callerKey({ ...envelope, ...call.context.process?.() }) ?? null,
     run_id: envelope.run ?? null,
     // Where the call is made, not where the session began: a relative path means something else there.
     folder: envelope.cwd ?? envelope.project ?? null,
@@ -191,6 +193,8 @@ function questionOf({ call, answer }: HeldCall, settings: Settings): CallQuestio
     reason: decision.message ?? decision.reason ?? 'a hook asks for approval',
     input: input ?? null,
     requested_by: caller.name,
+    caller_id: caller.id,
+    member_id: caller.member ?? null,
     approvers_needed: hook?.approvers ?? 1,
     within_ms: approval_timeout_ms,
     messages: messagesFor(approval_routes, hook?.routes),

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { memberOf } from '../access/find-member.ts'
 import { APPROVAL_MESSAGE, type NewDelivery } from '../deliveries/delivery-table.ts'
 import { type DeliverWork, type DeliveryAttempt, TRUSTED_LIMITS } from '../deliveries/delivery-worker.ts'
 import { isoTime } from '../engine/core/values/clock.ts'
@@ -12,7 +13,10 @@ import { approvalSlackText, approvalSummary, approvalText } from './approval-tex
 import type { ApprovalRow } from './stored/approval-tables.ts'
 
 interface ApprovalSendParts extends SendParts {
-  readonly store: Pick<Store, 'findApproval' | 'createApprovalLinks' | 'findTeam' | 'postMessages'>
+  readonly store: Pick<
+    Store,
+    'findApproval' | 'createApprovalLinks' | 'findTeam' | 'postMessages' | 'listMembers'
+  >
   /** The address at which people reach the gateway; undefined until it listens. */
   publicUrl(): string | undefined
   /** Called after a message was sent or queued, so that people see how far it is. */
@@ -54,7 +58,9 @@ async function sendToRecipient(
 ): Promise<DeliveryAttempt> {
   const { route, member } = message
   const recipient = member ?? (channel.type === 'email' ? channel.to : `route ${route}`)
-  const paths = await createAnswerLinks(parts.store, approval, { route, recipient })
+  const known = memberOf(await parts.store.listMembers(approval.tenant_id), recipient)
+  const to = { route, recipient, member_id: known?.id ?? null }
+  const paths = await createAnswerLinks(parts.store, approval, to)
   const links = { approve: base + paths.approve, deny: base + paths.deny }
   const text = approvalText(approval, links)
   return sendToChannel(parts, approval.tenant_id, {

@@ -172,6 +172,7 @@ export const commands: readonly CommandRow[] = [
     noun('changes', 'Follow which kinds of things change: hooks, deliveries, tokens, …', ['tail']),
     noun('budgets', 'Show and set the token budget', ['get', 'set']),
     noun('tenants', 'Manage tenants', ['list', 'get', 'create', 'delete']),
+    noun('members', 'Manage people and machine accounts, who own tokens', ['list', 'create', 'delete']),
     noun('tokens', 'Manage access tokens', ['list', 'create', 'delete']),
     {
       ...noun('secrets', 'Manage secrets for hooks, and the key that encrypts them; values are write-only', [

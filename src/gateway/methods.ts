@@ -1,4 +1,5 @@
 import { callerMethods } from '../access/methods/caller-methods.ts'
+import { memberMethods } from '../access/methods/member-methods.ts'
 import { tenantMethods } from '../access/methods/tenant-methods.ts'
 import { tokenMethods } from '../access/methods/token-methods.ts'
 import { approvalMethods } from '../approvals/approval-methods.ts'
@@ -52,6 +53,7 @@ export const methods = [
   ...changeMethods,
   ...budgetMethods,
   ...tenantMethods,
+  ...memberMethods,
   ...tokenMethods,
   ...secretMethods,
   ...providerMethods,

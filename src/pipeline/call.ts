@@ -36,6 +36,10 @@ export interface RequestContext {
   readonly folder?: AgentFolders
   /** The client made this decision without the gateway. The event is recorded with it, and no hook runs. */
   readonly decided?: Decision
+  /** The process that sends the event, and the turn that it is in, if the door can find out. */
+  readonly process?: () => Pick<Envelope, 'process' | 'processTurn'>
+  /** A run has proved that its agent sends the event. */
+  readonly isAgentProved?: boolean
   /** Set if the caller can wait for a person. */
   readonly wait?: CallerWait
   /** False if the caller cannot ask a person itself either. */

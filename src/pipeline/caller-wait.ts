@@ -9,7 +9,7 @@ export interface CallerWait extends ApprovalWait {
 /** The answer must arrive before the caller gives up. */
 const MARGIN_MS = 500
 /** No question is open longer. A timer of Node that is set to more than 24 days fires at once. */
-const LONGEST_MS = 7 * 86_400_000
+export const LONGEST_WAIT_MS = 7 * 86_400_000
 /** No person answers faster. */
 const SHORTEST_MS = 2_000
 
@@ -20,5 +20,5 @@ export function callerWait(
   onPending: ApprovalWait['onPending'] = () => {},
 ): { readonly wait?: CallerWait } {
   if (withinMs === undefined || !(withinMs >= SHORTEST_MS)) return {}
-  return { wait: { withinMs: Math.min(withinMs, LONGEST_MS) - MARGIN_MS, canAsk, onPending } }
+  return { wait: { withinMs: Math.min(withinMs, LONGEST_WAIT_MS) - MARGIN_MS, canAsk, onPending } }
 }

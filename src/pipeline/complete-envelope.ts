@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { agentId as idOf } from '../access/agent-id.ts'
+import { agentName } from '../access/agent-names.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Envelope } from '../engine/core/context.ts'
 import { serverError } from '../engine/core/errors/server-errors.ts'
@@ -21,11 +22,19 @@ const MAX_TEXT = 500
 // Cached: an agent's id is a hash of its name, and one agent sends thousands of events.
 const ids = new LRUCache<string, string>({ max: 10_000 })
 
-/** The caller's envelope, with the tenant and the event id from the gateway. */
+interface EnvelopeOptions {
+  readonly now: number
+  /** An answer about this event counts, so the agent must not name another. */
+  readonly isGate: boolean
+  /** A run has proved that its agent sends the event, which may have another name than that of the token. */
+  readonly isAgentProved: boolean
+}
+
+/** The caller's envelope, with the tenant and the time from the gateway, and the agent of a token that is bound to one. */
 export function completeEnvelope(
   caller: Caller,
   given: Envelope,
-  now: number,
+  { now, isGate, isAgentProved }: EnvelopeOptions,
 ): Envelope & { readonly tenant: string } {
   for (const name of texts) {
     const value: unknown = given[name]
@@ -33,11 +42,21 @@ export function completeEnvelope(
     if (typeof value !== 'string' || value === '' || value.length > MAX_TEXT)
       throw serverError('gateway.request', `envelope.${name} must be text of 1 to ${MAX_TEXT} characters`)
   }
-  const agentId = caller.agentId ?? knownId(caller.tenant, given.agentId ?? given.agent)
+  const { tenant, member, agentId: bound } = caller
+  const agentId = bound ?? knownId(tenant, given.agentId ?? given.agent)
+  const isOther = (name: string | undefined) => name !== undefined && knownId(tenant, name) !== bound
+  const namesOther =
+    bound !== undefined && (isOther(given.agentId) || (!isAgentProved && isOther(given.agent)))
+  if (namesOther && isGate)
+    throw serverError('auth.scope', 'the token is bound to another agent than the envelope names')
   return {
     ...given,
     time: now,
-    tenant: caller.tenant,
+    tenant,
+    ...(member === undefined ? {} : { member }),
+    ...(bound === undefined || (given.agent !== undefined && !namesOther)
+      ? {}
+      : { agent: agentName(tenant, bound) }),
     ...(agentId === undefined ? {} : { agentId }),
   }
 }

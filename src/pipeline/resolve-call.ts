@@ -5,7 +5,7 @@ import { createNameResolver } from '../engine/events/event-names.ts'
 import { timeUuid } from '../safe/time-uuid.ts'
 import type { Call, DispatchRequest, EventName, RequestContext } from './call.ts'
 import { completeEnvelope } from './complete-envelope.ts'
-import { loadHooks } from './load-hooks.ts'
+import { type HooksOfCall, loadHooks } from './load-hooks.ts'
 import { requestHash } from './once-per-key.ts'
 
 const resolveName = createNameResolver(catalogue)
@@ -24,8 +24,13 @@ export function createResolveCall(
     const event = resolveName(request.event) as EventName
     const { payload, idempotency_key } = request
     const now = parts.clock.now()
-    const given = completeEnvelope(caller, request.envelope ?? {}, context.time ?? now)
     const row = catalogue[event]
+    const given = completeEnvelope(caller, request.envelope ?? {}, {
+      now: context.time ?? now,
+      // What the client has decided is recorded in any case.
+      isGate: row.mode === 'gate' && context.decided === undefined,
+      isAgentProved: context.isAgentProved === true,
+    })
     const key = idempotency_key ?? given.id
     const hash = key === undefined ? undefined : requestHash(event, payload, given)
     // Two events with the same id need two records, so the hash becomes part of the id.
@@ -43,8 +48,14 @@ export function createResolveCall(
     }
     if (context.decided !== undefined) return { ...call, hooks: undefined }
     const hooks = loadHooks(parts, call)
-    return hooks instanceof Promise
-      ? hooks.then((loaded) => ({ ...call, hooks: loaded }))
-      : { ...call, hooks }
+    return hooks instanceof Promise ? hooks.then((loaded) => withHooks(call, loaded)) : withHooks(call, hooks)
   }
+}
+
+/** Looking for the process takes time, so it is done if hooks may ask for it. A repeated call may come from another one. */
+function withHooks(call: Omit<Call, 'hooks'>, hooks: HooksOfCall): Call {
+  const { process } = call.context
+  if (process === undefined || 'reason' in hooks || !hooks.snapshot.hooks.has(call.event))
+    return { ...call, hooks }
+  return { ...call, envelope: { ...call.envelope, ...process() }, hooks }
 }

@@ -37,7 +37,7 @@ export const settingsSchema = schema.object(
       7 * 86_400_000,
       'How long people may take to answer a request for approval; then the call is denied.',
     ),
-    own_approvals: schema.boolean('false: the token that sent a call may not approve it.'),
+    own_approvals: schema.boolean('false: the member that sent a call may not approve it.'),
     approval_routes: withAbout(
       approvalRoutesSchema,
       'Where requests for approval are sent, besides the web app and `hookhelm approvals watch`.',

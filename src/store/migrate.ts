@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
-import { MASTER_TENANT } from '../access/tenant-tables.ts'
+import { MASTER_TENANT, OWNER_MEMBER } from '../access/tenant-tables.ts'
 import { createTable, type SchemaDialect } from '../database/schema-statements.ts'
 import { serverError } from '../engine/core/errors/server-errors.ts'
 import { tables } from './tables.ts'
@@ -34,6 +34,8 @@ export function schemaStatements(dialect: SchemaDialect): readonly string[] {
     ...tables.flatMap((table) => createTable(table, dialect)),
     // Owns the global hooks and the settings of the gateway.
     `insert into tenants (id, name, created_at) values ('${MASTER_TENANT}', 'master', 0)`,
+    `insert into members (id, tenant_id, name, kind, created_at)
+      values ('${OWNER_MEMBER}', '${MASTER_TENANT}', 'owner', 'person', 0)`,
   ]
 }
 

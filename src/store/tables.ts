@@ -1,4 +1,4 @@
-import { tenants, tokens } from '../access/tenant-tables.ts'
+import { members, tenants, tokens } from '../access/tenant-tables.ts'
 import { approvalAlerts, approvalLinks, approvals } from '../approvals/stored/approval-tables.ts'
 import { deliveries } from '../deliveries/delivery-table.ts'
 import {
@@ -32,7 +32,7 @@ import { mailboxMessages, teams } from '../teams/team-tables.ts'
 
 /** Every table. One comes after those that it refers to. */
 export const tables = [
-  ...([tenants, tokens, secrets, providers, settings, keyUses, agentReports] as const),
+  ...([tenants, members, tokens, secrets, providers, settings, keyUses, agentReports] as const),
   ...([agentHooks, definitionVersions, hookTrips, guardState, budgets, deliveries] as const),
   ...([events, executions, sessions, sessionLanes, sessionFolders, keptAnswers] as const),
   ...([summaries, decisionMinutes, decisionHours, eventHours, hookHours] as const),

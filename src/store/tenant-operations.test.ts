@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { onEachStore, shareStore } from '../../test/store/each-store.fixture.ts'
 import { coded, delivery, event, hook, NOON, newTenant } from '../../test/store/samples.fixture.ts'
-import { MASTER_TENANT } from '../access/tenant-tables.ts'
+import { MASTER_TENANT, OWNER_MEMBER } from '../access/tenant-tables.ts'
 
 const hashOf = (token: string) => createHash('sha256').update(token).digest()
 
@@ -115,6 +115,7 @@ onEachStore('tenants and tokens', (open) => {
   const token = (tenant_id: string, text: string, fields = {}) => ({
     id: randomUUID(),
     tenant_id,
+    member_id: OWNER_MEMBER,
     name: 'ci',
     role: 'operator' as const,
     agent_id: null,

@@ -1,5 +1,15 @@
 import { sql } from 'kysely'
-import { MASTER_TENANT, type TenantRow, type TokenRow, tenants, tokens } from '../access/tenant-tables.ts'
+import {
+  MASTER_TENANT,
+  type MemberRow,
+  members,
+  type TenantRow,
+  type TokenRow,
+  tenants,
+  tokens,
+} from '../access/tenant-tables.ts'
+import { cancelMessages } from '../approvals/stored/approval-route-operations.ts'
+import { approvalLinks, approvals } from '../approvals/stored/approval-tables.ts'
 import { isUuid } from '../database/column-values.ts'
 import {
   afterWholeJournal,
@@ -8,8 +18,9 @@ import {
   inTenant,
   operation,
   reading,
+  timed,
 } from '../database/operation.ts'
-import { find, insert, listRows, removeRow } from '../database/rows.ts'
+import { find, insert, listRows, removeRow, update } from '../database/rows.ts'
 import type { Table } from '../database/table.ts'
 import { bumpDefinitionVersions } from '../stored-hooks/hook-operations.ts'
 import { removeTenantAudit } from './remove-audit.ts'
@@ -54,6 +65,36 @@ export const tenantOperations = {
     if (isDeleted) await removeTenantAudit(call.db, id)
     return isDeleted
   }),
+
+  /** Creates the member, unless its tenant has one of that name. Returns the member of that name. */
+  saveMember: inTenant(async (tx, member: MemberRow): Promise<MemberRow> => {
+    await insert(tx, members, member, 'keep any')
+    const { tenant_id, name } = member
+    return (await find(tx, members, { tenant_id, name })) ?? member
+  }),
+
+  listMembers: inTenant((tx, tenant: string) => listRows(tx, members, { tenant_id: tenant }, ['name'])),
+
+  /**
+   * Deletes a member with its tokens and links. Ends the grants that it gave or has, and the questions about its calls. A
+   * member of the master tenant may have answered for any tenant.
+   */
+  deleteMember: inSystem(
+    async (tx, { id: member_id, tenant_id }: MemberRow, given?: number): Promise<boolean> => {
+      const now = await tx.time(given)
+      const isIts = sql`(member_id = ${member_id} or decided_by_member = ${member_id})`
+      await update(tx, approvals, {}, { granted_until: now }, [sql`granted_until > ${now}`, isIts])
+      await sql`delete from ${sql.table(approvalLinks.name)} where member_id = ${member_id}`.execute(tx.trx)
+      const because = 'the member was removed'
+      const pending = { member_id, status: 'pending' } as const
+      const ended = { status: 'cancelled', decided_by: because, decided_at: now } as const
+      await cancelMessages(tx, { keys: await update(tx, approvals, pending, ended), now, because })
+      // Tells the other nodes, which forget its tokens.
+      await bumpDefinitionVersions(tx, [tenant_id])
+      return removeRow(tx, members, { id: member_id })
+    },
+    timed,
+  ),
 
   /** `hash` is the SHA-256 of the token; the token itself is never stored. */
   createToken: inTenant(async (tx, token: TokenRow & { readonly hash: Uint8Array }): Promise<void> => {

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { onEachStore, shareStore } from '../../test/store/each-store.fixture.ts'
 import { delivery, firing, hook, message, NOON, newTenant } from '../../test/store/samples.fixture.ts'
-import { MASTER_TENANT } from '../access/tenant-tables.ts'
+import { MASTER_TENANT, OWNER_MEMBER } from '../access/tenant-tables.ts'
 import type { Store } from '../store/store.ts'
 import { type ChangeMarks, type StoredKind, storedKinds } from './change-marks.ts'
 
@@ -11,6 +11,7 @@ type Change = (store: Store, tenant: string) => Promise<unknown>
 const token = (tenant_id: string) => ({
   id: randomUUID(),
   tenant_id,
+  member_id: OWNER_MEMBER,
   name: 'ci',
   role: 'viewer' as const,
   agent_id: null,

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
-import { MASTER_TENANT, type TenantRow, type TokenRow } from '../../src/access/tenant-tables.ts'
+import { MASTER_TENANT, OWNER_MEMBER, type TenantRow, type TokenRow } from '../../src/access/tenant-tables.ts'
 import { createTokens } from '../../src/access/tokens.ts'
 import { nonEmpty, numeric } from '../../src/engine/core/schema/more-schemas.ts'
 import { schema } from '../../src/engine/core/schema/schema.ts'
@@ -41,6 +41,7 @@ class FakeStore {
     const token = newToken()
     this.tokens.set(hashToken(token).toString('hex'), {
       id: token,
+      member_id: OWNER_MEMBER,
       tenant_id: OWN_TENANT,
       name: 'test',
       role: 'owner',

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Caller } from '../../src/access/caller.ts'
+import { type Caller, callerWithoutToken } from '../../src/access/caller.ts'
 import { createApprovals } from '../../src/approvals/approvals.ts'
 import type { Handler } from '../../src/engine/core/handler.ts'
 import type { Edition } from '../../src/engine/core/values/edition.ts'
@@ -30,7 +30,7 @@ import { memoryTokenBudget } from '../memory-token-budget.fixture.ts'
 export const ACME = '11111111-1111-4111-8111-111111111111'
 export const GLOBEX = '22222222-2222-4222-8222-222222222222'
 
-export const admin: Caller = { tenant: ACME, role: 'admin', master: false, name: 'ada', agentId: undefined }
+export const admin = callerWithoutToken(ACME, 'ada', 'admin')
 export const otherAdmin: Caller = { ...admin, tenant: GLOBEX, name: 'hank' }
 export const master: Caller = { ...admin, role: 'owner', master: true, name: 'root' }
 

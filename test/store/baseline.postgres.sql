@@ -5,9 +5,20 @@ create table tenants (
   unique (name)
 );
 
+create table members (
+  id uuid primary key,
+  tenant_id uuid not null references tenants (id) on delete cascade,
+  name text not null,
+  kind text not null,
+  identities text[],
+  created_at bigint not null,
+  unique (tenant_id, name)
+);
+
 create table tokens (
   id uuid primary key,
   tenant_id uuid not null references tenants (id) on delete cascade,
+  member_id uuid not null references members (id) on delete cascade,
   name text not null,
   role text not null,
   agent_id text,
@@ -18,6 +29,8 @@ create table tokens (
 );
 
 create index tokens_of_tenant on tokens (tenant_id, created_at);
+
+create index tokens_of_member on tokens (member_id);
 
 create table secrets (
   tenant_id uuid not null references tenants (id) on delete cascade,
@@ -642,12 +655,15 @@ create table approvals (
   hook_name text,
   agent text,
   session_id text,
+  caller_key text,
   run_id text,
   folder text,
   tool text,
   content text not null,
   input_hash text not null,
   requested_by text not null,
+  caller_id text not null,
+  member_id uuid,
   approvers_needed bigint not null,
   status text not null,
   answers text,
@@ -655,12 +671,15 @@ create table approvals (
   deadline_at bigint not null,
   decided_at bigint,
   decided_by text,
+  decided_by_member uuid,
+  waits_until bigint,
   used_at bigint,
+  repeated_at bigint,
   granted_until bigint,
   unique (tenant_id, approval_id)
 );
 
-create unique index approvals_pending on approvals (tenant_id, coalesce(session_id, ''), input_hash) where status = 'pending';
+create unique index approvals_pending on approvals (tenant_id, event_id, input_hash) where status = 'pending';
 
 create index approvals_due on approvals (deadline_at) where status = 'pending';
 
@@ -670,7 +689,7 @@ create index approvals_by_call on approvals (tenant_id, input_hash, position);
 
 create index approvals_by_id on approvals (approval_id);
 
-create index approvals_of_session on approvals (tenant_id, session_id, created_at);
+create index approvals_of_caller on approvals (tenant_id, caller_key, created_at);
 
 create index approvals_of_agent on approvals (tenant_id, agent, created_at);
 
@@ -690,6 +709,7 @@ create table approval_links (
   verdict text not null,
   route text not null,
   recipient text not null,
+  member_id uuid,
   input_hash text not null,
   digest text not null,
   created_at bigint not null,
@@ -805,4 +825,7 @@ create table rule_actions (
 create index actions_of_run on rule_actions (tenant_id, run_id) where run_id is not null;
 
 insert into tenants (id, name, created_at) values ('0193a5b0-7000-7000-8000-000000000001', 'master', 0);
+
+insert into members (id, tenant_id, name, kind, created_at)
+      values ('0193a5b0-7000-7000-8000-000000000002', '0193a5b0-7000-7000-8000-000000000001', 'owner', 'person', 0);
 

@@ -5,9 +5,20 @@ create table tenants (
   unique (name)
 );
 
+create table members (
+  id text primary key,
+  tenant_id text not null references tenants (id) on delete cascade,
+  name text not null,
+  kind text not null,
+  identities text,
+  created_at integer not null,
+  unique (tenant_id, name)
+);
+
 create table tokens (
   id text primary key,
   tenant_id text not null references tenants (id) on delete cascade,
+  member_id text not null references members (id) on delete cascade,
   name text not null,
   role text not null,
   agent_id text,
@@ -18,6 +29,8 @@ create table tokens (
 );
 
 create index tokens_of_tenant on tokens (tenant_id, created_at);
+
+create index tokens_of_member on tokens (member_id);
 
 create table secrets (
   tenant_id text not null references tenants (id) on delete cascade,
@@ -620,12 +633,15 @@ create table approvals (
   hook_name text,
   agent text,
   session_id text,
+  caller_key text,
   run_id text,
   folder text,
   tool text,
   content text not null,
   input_hash text not null,
   requested_by text not null,
+  caller_id text not null,
+  member_id text,
   approvers_needed integer not null,
   status text not null,
   answers text,
@@ -633,12 +649,15 @@ create table approvals (
   deadline_at integer not null,
   decided_at integer,
   decided_by text,
+  decided_by_member text,
+  waits_until integer,
   used_at integer,
+  repeated_at integer,
   granted_until integer,
   unique (tenant_id, approval_id)
 );
 
-create unique index approvals_pending on approvals (tenant_id, coalesce(session_id, ''), input_hash) where status = 'pending';
+create unique index approvals_pending on approvals (tenant_id, event_id, input_hash) where status = 'pending';
 
 create index approvals_due on approvals (deadline_at) where status = 'pending';
 
@@ -648,7 +667,7 @@ create index approvals_by_call on approvals (tenant_id, input_hash, position);
 
 create index approvals_by_id on approvals (approval_id);
 
-create index approvals_of_session on approvals (tenant_id, session_id, created_at);
+create index approvals_of_caller on approvals (tenant_id, caller_key, created_at);
 
 create index approvals_of_agent on approvals (tenant_id, agent, created_at);
 
@@ -661,6 +680,7 @@ create table approval_links (
   verdict text not null,
   route text not null,
   recipient text not null,
+  member_id text,
   input_hash text not null,
   digest text not null,
   created_at integer not null,
@@ -776,4 +796,7 @@ create table rule_actions (
 create index actions_of_run on rule_actions (tenant_id, run_id) where run_id is not null;
 
 insert into tenants (id, name, created_at) values ('0193a5b0-7000-7000-8000-000000000001', 'master', 0);
+
+insert into members (id, tenant_id, name, kind, created_at)
+      values ('0193a5b0-7000-7000-8000-000000000002', '0193a5b0-7000-7000-8000-000000000001', 'owner', 'person', 0);
 

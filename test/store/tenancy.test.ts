@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { OWNER_MEMBER } from '../../src/access/tenant-tables.ts'
 import { onEachStore, shareStore } from './each-store.fixture.ts'
 import {
   blueprintHook,
@@ -25,6 +26,7 @@ onEachStore('GC-106 4.10 #142 tenant A, who knows the ids of tenant B,', (open) 
     const token = {
       id: randomUUID(),
       tenant_id: b,
+      member_id: OWNER_MEMBER,
       name: 't',
       role: 'owner' as const,
       agent_id: null,

@@ -116,19 +116,23 @@ test('an edit shows its difference and is what runs', async () => {
   })
 })
 
-test('identical calls are one card, and one answer on a phone decides all', async () => {
+test('identical calls are one card; on a phone an answer covers one of them, or all if the person says so', async () => {
   const { page } = await openApprovals({ width: 390, height: 844 })
   const agents = await Promise.all(
-    ['p1', 'p2'].map((session) => waitingCall(gateway(), 'gh pr merge 482 --squash', session)),
+    ['p1', 'p2', 'p3'].map((session) => waitingCall(gateway(), 'gh pr merge 482 --squash', session)),
   )
   const card = page.locator('section[data-approval]')
-  await card.getByText('2 identical calls wait').waitFor()
+  await card.getByText('3 identical calls wait').waitFor()
   expect(await card.count()).toBe(1)
   await page.screenshot({ path: 'ui/screenshots/approvals-phone.png' })
+  await card.getByRole('button', { name: 'Approve', exact: true }).click()
+  await card.getByRole('button', { name: 'Yes, let it run' }).click()
+  await card.getByText('2 identical calls wait').waitFor()
+  await card.getByLabel('How many calls the answer covers').selectOption('all 2')
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
   await card.getByRole('button', { name: 'Approve all 2' }).click()
   await card.getByRole('button', { name: 'Yes, let it run' }).click()
   for (const agent of agents) expect(await agent.reply()).toMatchObject({ permissionDecision: 'allow' })
-  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
 })
 
 test('two browsers at the same moment: one wins, and the other reads who was faster', async () => {

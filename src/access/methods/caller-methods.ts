@@ -1,4 +1,5 @@
 import { schema } from '../../engine/core/schema/schema.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { defineCall } from '../../methods/method.ts'
 import { noParams } from '../../methods/method-fields.ts'
 import { isDemoTenant } from '../demo-tenants.ts'
@@ -17,6 +18,7 @@ const get = defineCall({
   params: noParams,
   result: schema.object({
     name: schema.text('The name of its token.'),
+    member: schema.optional(schema.text('The id of the member that it belongs to.')),
     role: schema.choice(roles),
     tenant: schema.text(),
     tenant_name: schema.text(),
@@ -28,13 +30,14 @@ const get = defineCall({
   }),
   needs: ['store', 'edition', 'version'],
   async run({ caller, parts: { store, edition, version } }) {
-    const { name, role, tenant, master } = caller
+    const { name, member, role, tenant, master } = caller
     const [found, rows] = await Promise.all([
       store.findTenant(tenant),
       master ? store.listTenants({ limit: MAX_TENANTS }) : undefined,
     ])
     return {
       name,
+      ...definedFields({ member }),
       role,
       tenant,
       tenant_name: found?.name ?? tenant,

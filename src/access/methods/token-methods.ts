@@ -3,10 +3,12 @@ import { serverError } from '../../engine/core/errors/server-errors.ts'
 import { nullable, numeric, withAbout } from '../../engine/core/schema/more-schemas.ts'
 import { schema } from '../../engine/core/schema/schema.ts'
 import { defineCall } from '../../methods/method.ts'
-import { shortText } from '../../methods/method-fields.ts'
+import { found, shortText } from '../../methods/method-fields.ts'
 import { hashToken, newToken } from '../../safe/secrets/token.ts'
+import type { Store } from '../../store/store.ts'
 import { agentId } from '../agent-id.ts'
 import { type Caller, reaches } from '../caller.ts'
+import { findMember, memberOf } from '../find-member.ts'
 import { MASTER_TENANT, type Role, roles, type TokenRow } from '../tenant-tables.ts'
 
 const DAY_MS = 86_400_000
@@ -15,14 +17,15 @@ const role = schema.choice(roles)
 const token = schema.object({
   id: schema.text(),
   tenant_id: schema.text(),
+  member_id: schema.text('The member that it belongs to.'),
   name: schema.text(),
   role,
   agent_id: nullable(schema.text()),
   created_at: numeric(),
   expires_at: nullable(numeric()),
 })
-const masterField = {
-  master: schema.optional(schema.boolean('Tokens of the master scope instead of the tenant.')),
+export const masterField = {
+  master: schema.optional(schema.boolean('Those of the master scope instead of the tenant.')),
 }
 
 const list = defineCall({
@@ -45,6 +48,11 @@ const create = defineCall({
   rest: { verb: 'POST', path: '/v1/tokens' },
   params: schema.object({
     name: shortText(),
+    member: schema.optional(
+      shortText(
+        'Id or name of the member that owns it. If omitted, the member of its name, who is created if need be.',
+      ),
+    ),
     role: withAbout(role, 'A token with the role agent can only dispatch events.'),
     agentId: schema.optional(shortText('Id or name: binds an agent token to this agent.')),
     days: schema.optional(schema.integer(1, 3_650, 'Days until the token expires; never if omitted.')),
@@ -53,7 +61,7 @@ const create = defineCall({
   result: schema.object({ tokenId: schema.text(), token: schema.text() }),
   needs: ['store', 'clock'],
   async run({ params, caller, parts }) {
-    const { name, role, agentId: agent, days } = params
+    const { name, role, member, agentId: agent, days } = params
     const tenant_id = ownerOf(params, caller)
     assertReaches(caller, role)
     if (agent !== undefined && role !== 'agent')
@@ -64,6 +72,7 @@ const create = defineCall({
     await parts.store.createToken({
       id,
       tenant_id,
+      member_id: await memberFor({ tenant_id, name, role, member }, now, parts.store),
       name,
       role,
       agent_id: agent === undefined ? null : agentId(tenant_id, agent),
@@ -96,6 +105,27 @@ const remove = defineCall({
   },
 })
 
+interface TokenOwner {
+  readonly tenant_id: string
+  readonly name: string
+  readonly role: Role
+  readonly member: string | undefined
+}
+
+/** The id of the member that a new token belongs to. */
+async function memberFor(
+  { tenant_id, name, role, member }: TokenOwner,
+  created_at: number,
+  store: Pick<Store, 'listMembers' | 'saveMember'>,
+): Promise<string> {
+  const members = await store.listMembers(tenant_id)
+  if (member !== undefined) return found(findMember(members, member), 'member', member).id
+  const known = memberOf(members, name)
+  if (known !== undefined) return known.id
+  const kind = role === 'agent' ? 'machine' : 'person'
+  return (await store.saveMember({ id: randomUUID(), tenant_id, name, kind, created_at })).id
+}
+
 /** The token with this id, or the only one with this name. */
 function findToken(tokens: readonly TokenRow[], idOrName: string): TokenRow {
   const byId = tokens.find(({ id }) => id === idOrName)
@@ -108,14 +138,14 @@ function findToken(tokens: readonly TokenRow[], idOrName: string): TokenRow {
   return named
 }
 
-function ownerOf({ master = false }: { master?: boolean }, caller: Caller): string {
+export function ownerOf({ master = false }: { master?: boolean }, caller: Caller): string {
   if (!master) return caller.tenant
   if (caller.master) return MASTER_TENANT
-  throw serverError('auth.scope', 'managing tokens of the master scope needs such a token')
+  throw serverError('auth.scope', 'managing what is of the master scope needs such a token')
 }
 
 /** A caller can create or revoke only tokens up to its own role. */
-function assertReaches({ role }: Caller, wanted: Role): void {
+export function assertReaches({ role }: Caller, wanted: Role): void {
   if (!reaches(role, wanted))
     throw serverError(
       'auth.scope',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Caller } from '../../access/caller.ts'
+import { callerWithoutToken } from '../../access/caller.ts'
 import { errorText } from '../../engine/core/errors/error.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
 import type { Log } from '../../engine/core/records/sink.ts'
@@ -147,12 +147,6 @@ async function storeFile(
         `gateway is gone for good, run \`hookhelm blueprints delete ${row.name} --orphaned\``,
     )
   if (row !== undefined && JSON.stringify(row.definition) === JSON.stringify(definition)) return
-  const caller: Caller = {
-    tenant: parts.tenant,
-    role: 'admin',
-    master: false,
-    name: file,
-    agentId: undefined,
-  }
+  const caller = callerWithoutToken(parts.tenant, file, 'admin')
   await saveBlueprint({ given: definition, version: row?.version ?? 0, owner: parts.owner }, caller, parts)
 }

@@ -91,7 +91,7 @@ async function loadOwnFiles({ snapshots }: GatewayEngine, tenant: string, log: L
 }
 
 function createDoor(
-  { edition, env, clock, log }: GatewayContext,
+  { edition, env, clock, log, cleanup }: GatewayContext,
   storage: GatewayStorage,
   engine: GatewayEngine,
 ): Door {
@@ -100,6 +100,8 @@ function createDoor(
   const { handlers, dryHandlers, host, changed, status, snapshots, nodeChanges } = engine
   const store = readAfterWrite(storage.store, audit)
   const tokens = createTokens({ store, clock, defaultTenant })
+  // Another node may have deleted one.
+  cleanup.add(store.onHint(tokens.forget))
   const hookParts = {
     store,
     secrets,

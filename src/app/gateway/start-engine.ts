@@ -90,6 +90,7 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
     log,
   })
   cleanup.add(() => approvals.close())
+  await store.releaseApprovals()
   const { snapshots, dispatcher } = createDispatch(context, storage, {
     ...runners,
     ...{ rules, audit, approvals, steps, nodeChanges, sessionFolders },

@@ -1,4 +1,4 @@
-import type { Caller } from '../../access/caller.ts'
+import { callerWithoutToken } from '../../access/caller.ts'
 import { callerWait } from '../../pipeline/caller-wait.ts'
 import { type Coordinator, createCoordinator } from '../../runs/coordinator.ts'
 import type { DispatchRunEvent } from '../../runs/prepare-run.ts'
@@ -35,7 +35,11 @@ export function startRuns(
       ...callerWait(WAIT_MS, false),
       ...(signal === undefined ? {} : { signal }),
     }
-    const { decision } = await dispatcher.dispatch(coordinatorOf(tenant), { ...request, envelope }, context)
+    const { decision } = await dispatcher.dispatch(
+      callerWithoutToken(tenant, 'coordinator'),
+      { ...request, envelope },
+      context,
+    )
     return decision
   }
   const runs = createCoordinator({
@@ -63,10 +67,6 @@ export function startRuns(
   async function snapshotOf(tenant: string) {
     return snapshots.of(tenant, folderOf(tenant).folder)
   }
-}
-
-function coordinatorOf(tenant: string): Caller {
-  return { tenant, role: 'agent', master: false, name: 'coordinator', agentId: undefined }
 }
 
 /** The agents whose runs must be prepared. Without a list of hooks that is every agent, and its gate blocks. */

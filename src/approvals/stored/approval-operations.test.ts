@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { onEachStore, shareStore } from '../../../test/store/each-store.fixture.ts'
 import { NOON, newTenant } from '../../../test/store/samples.fixture.ts'
+import { OWNER_MEMBER } from '../../access/tenant-tables.ts'
 import { parseJson } from '../../safe/json.ts'
 import type { Store } from '../../store/store.ts'
 import type { ApprovalLink, RoutedApproval } from './approval-tables.ts'
@@ -27,8 +28,12 @@ function approval(tenant_id: string, fields: Partial<RoutedApproval> = {}): Rout
     input: { command: 'git push --force' },
     input_hash: 'hash-1',
     requested_by: 'socket',
+    caller_id: 'socket',
+    caller_key: fields.session_id === null ? null : `session ${fields.session_id ?? 's1'}`,
+    member_id: null,
     approvers_needed: 1,
     within_ms: 60_000,
+    wait_ms: 0,
     ...fields,
   }
 }
@@ -57,11 +62,11 @@ onEachStore('approvals', (open) => {
 
   test('a question is read as it was asked, and its texts are sealed', async () => {
     const { tenant, given, row } = await asked()
-    const { within_ms: _, ...asGiven } = given
+    const { within_ms: _, wait_ms: __, caller_key: ___, ...asGiven } = given
     expect(row).toEqual({
       ...asGiven,
       ...{ status: 'pending', votes: [], edited: null, created_at: NOON, deadline_at: NOON + 60_000 },
-      ...{ decided_at: null, decided_by: null, used_at: null, granted_until: null },
+      ...{ decided_at: null, decided_by: null, decided_by_member: null, used_at: null, granted_until: null },
     })
     expect(await at.store.findApproval(tenant, given.approval_id)).toEqual(row)
     const [stored] = await at.database.execute(`select * from approvals where tenant_id = '${tenant}'`)
@@ -96,16 +101,43 @@ onEachStore('approvals', (open) => {
     expect(rows.map(({ approval_id }) => approval_id)).toEqual([id])
   })
 
-  test('identical calls at the same time ask once', async () => {
+  test('identical calls that wait at the same time ask once each, and one event on two connections asks once', async () => {
     const tenant = await newTenant(at.store)
     const nodes = [at.store, await at.database.reopen()]
     const asks = Array.from({ length: 20 }, (_, index) =>
-      nodes[index % nodes.length]?.requestApproval(approval(tenant), NOON),
+      nodes[index % nodes.length]?.requestApproval(
+        approval(tenant, { event_id: `same ${index >> 1}`, wait_ms: 60_000 }),
+        NOON,
+      ),
     )
     const results = await Promise.all(asks)
-    expect(results.filter((result) => result?.isNew)).toHaveLength(1)
-    expect(new Set(results.map((result) => result?.approval?.approval_id)).size).toBe(1)
-    expect(await at.store.countPendingApprovals(tenant)).toBe(1)
+    expect(results.filter((result) => result?.isNew)).toHaveLength(10)
+    expect(new Set(results.map((result) => result?.approval?.approval_id)).size).toBe(10)
+    expect(await at.store.countIdenticalApprovals(tenant, ['hash-1', 'hash-2'])).toEqual({ 'hash-1': 10 })
+  })
+
+  test('of calls that come at the same time, one takes over the question of a call that no longer waits', async () => {
+    const { tenant, id, given } = await asked({ wait_ms: 60_000 })
+    const nodes = [at.store, await at.database.reopen()]
+    const ask = (more: object = {}) =>
+      Promise.all(
+        nodes.map((node) => node.requestApproval(approval(tenant, { wait_ms: 60_000, ...more }), NOON + 1)),
+      )
+    const ids = async (results: ReturnType<typeof ask>) =>
+      (await results).map((result) => result.approval?.approval_id)
+    expect(await ids(ask())).not.toContain(id)
+    await at.store.releaseApprovals([id])
+    expect((await ids(ask())).filter((each) => each === id)).toHaveLength(1)
+    await at.store.releaseApprovals([id])
+    for (const other of [{ member_id: OWNER_MEMBER }, { session_id: 's2' }])
+      expect(await ids(ask(other))).not.toContain(id)
+    await at.store.answerApproval(tenant, id, approve, NOON + 2)
+    expect((await ids(ask())).filter((each) => each === id)).toHaveLength(1)
+    // The call that had waited first has lost it.
+    expect(await at.store.useApproval(tenant, id, given.event_id, NOON + 3)).toBe(false)
+    const { event_id } = given
+    const back = await request(at.store, approval(tenant, { event_id, wait_ms: 60_000 }), NOON + 3)
+    expect(back).toMatchObject({ isNew: true })
   })
 
   test('of two answers at the same time one counts, and the other learns whose', async () => {
@@ -155,20 +187,21 @@ onEachStore('approvals', (open) => {
     await at.store.answerApproval(tenant, id, approve, NOON + 5)
     expect(await again(NOON + 6)).toMatchObject({
       isNew: false,
-      approval: { approval_id: id, status: 'approved', used_at: null },
+      approval: { approval_id: id, status: 'approved', used_at: NOON + 6 },
     })
-    expect(await at.store.useApproval(tenant, id, NOON + 6)).toBe(true)
-    expect(await at.store.useApproval(tenant, id, NOON + 7)).toBe(false)
     expect(await again(NOON + 8)).toMatchObject({ isNew: true })
   })
 
-  test('the event that asked finds its own answer again, also a used one, and other arguments do not', async () => {
+  test('the event that asked finds its own answer again, a used one once, and other arguments and callers do not', async () => {
     const { tenant, given, id, again } = await asked()
     const { event_id } = given
     await at.store.answerApproval(tenant, id, approve, NOON + 5)
-    await at.store.useApproval(tenant, id, NOON + 6)
+    await at.store.useApproval(tenant, id, event_id, NOON + 6)
     const own = { isNew: false, approval: { approval_id: id, status: 'approved', used_at: NOON + 6 } }
+    const stranger = { event_id, caller_id: 'another token' }
+    expect(await again(NOON + 7, stranger)).toMatchObject({ isNew: true })
     expect(await again(NOON + 90_000, { event_id })).toMatchObject(own)
+    expect(await again(NOON + 90_001, { event_id })).toMatchObject({ isNew: true })
     expect(await again(NOON + 7, { event_id, input_hash: 'hash-2' })).toMatchObject({ isNew: true })
     const ended = await asked()
     await at.store.endApproval(ended.tenant, ended.id, { status: 'cancelled', by: 'ada' }, NOON + 5)
@@ -186,9 +219,9 @@ onEachStore('approvals', (open) => {
   })
 
   test('a grant covers identical calls of the session until it ends', async () => {
-    const { tenant, id, again } = await asked()
+    const { tenant, given, id, again } = await asked()
     await at.store.answerApproval(tenant, id, { ...approve, grant_ms: 1_000 }, NOON)
-    await at.store.useApproval(tenant, id, NOON)
+    await at.store.useApproval(tenant, id, given.event_id, NOON)
     expect(await again(NOON + 999)).toMatchObject({ isNew: false, approval: { approval_id: id } })
     expect(await again(NOON + 999, { session_id: 's2' })).toMatchObject({ isNew: true })
     expect(await again(NOON + 1_000)).toMatchObject({ isNew: true })
@@ -222,7 +255,7 @@ onEachStore('approvals', (open) => {
     expect(await at.store.findApproval(other, id)).toBeUndefined()
     expect(await at.store.answerApproval(other, id, approve, NOON)).toBeUndefined()
     expect(await at.store.endApproval(other, id, { status: 'cancelled', by: 'x' }, NOON)).toBe(false)
-    expect(await at.store.useApproval(other, id, NOON)).toBe(false)
+    expect(await at.store.useApproval(other, id, 'e1', NOON)).toBe(false)
     expect(await at.store.endApproval(tenant, id, { status: 'cancelled', by: 'caller' }, NOON)).toBe(true)
     expect(await at.store.endApproval(tenant, id, { status: 'cancelled', by: 'caller' }, NOON)).toBe(false)
     expect(await at.store.answerApproval(tenant, id, approve, NOON)).toMatchObject({ counted: false })
@@ -314,7 +347,7 @@ onEachStore('approvals', (open) => {
     const { tenant: tenant_id, id: approval_id } = question
     const link = {
       ...{ link_id: randomUUID(), tenant_id, approval_id, verdict: 'approve' as const, route: 'ops' },
-      ...{ recipient: 'ada', input_hash: 'hash-1', digest: 'd', expires_at: NOON + 60_000 },
+      ...{ recipient: 'ada', member_id: null, input_hash: 'hash-1', digest: 'd', expires_at: NOON + 60_000 },
       ...fields,
     }
     await at.store.createApprovalLinks([link], NOON)
@@ -345,7 +378,14 @@ onEachStore('approvals', (open) => {
     const { tenant, id } = await asked({ approvers_needed: 2 })
     const link = {
       ...{ link_id: randomUUID(), tenant_id: tenant, approval_id: id, verdict: 'approve' as const },
-      ...{ route: 'ops', recipient: 'ada', input_hash: 'hash-1', digest: 'd', expires_at: NOON + 60_000 },
+      ...{
+        route: 'ops',
+        recipient: 'ada',
+        member_id: null,
+        input_hash: 'hash-1',
+        digest: 'd',
+        expires_at: NOON + 60_000,
+      },
     }
     await at.store.createApprovalLinks([link], NOON)
     const given = { ...approve, link_id: link.link_id }
@@ -389,7 +429,7 @@ onEachStore('approvals', (open) => {
     expect(await ask(2)).toMatchObject({
       approval: undefined,
       isNew: true,
-      alert: { scope: 'session', subject: 's1', questions: 2, refused: 1, since: NOON + 2 },
+      alert: { scope: 'session', subject: 'session s1', questions: 2, refused: 1, since: NOON + 2 },
     })
     expect(await ask(3)).toMatchObject({ isNew: false, alert: { refused: 2 } })
     // A question that is already open is found, and another session has its own budget.
@@ -409,7 +449,15 @@ onEachStore('approvals', (open) => {
     const link = { link_id: randomUUID(), tenant_id: ended.tenant, approval_id: ended.id } as const
     await at.store.createApprovalLinks([
       {
-        ...{ ...link, verdict: 'deny', route: 'ops', recipient: 'ada', input_hash: 'hash-1', digest: 'd' },
+        ...{
+          ...link,
+          verdict: 'deny',
+          route: 'ops',
+          recipient: 'ada',
+          member_id: null,
+          input_hash: 'hash-1',
+          digest: 'd',
+        },
         expires_at: NOON + 60_000,
       },
     ])
@@ -422,9 +470,9 @@ onEachStore('approvals', (open) => {
   })
 
   test('a revoked grant covers no further call', async () => {
-    const { tenant, id, again } = await asked()
+    const { tenant, given, id, again } = await asked()
     await at.store.answerApproval(tenant, id, { ...approve, grant_ms: 60_000 }, NOON)
-    await at.store.useApproval(tenant, id, NOON)
+    await at.store.useApproval(tenant, id, given.event_id, NOON)
     const granted = async (now: number) =>
       (await at.store.listApprovals(tenant, { granted: true }, { limit: 9 }, now)).rows.length
     expect([await granted(NOON + 1), await granted(NOON + 60_000)]).toEqual([1, 0])

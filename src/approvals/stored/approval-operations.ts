@@ -4,6 +4,7 @@ import { pageFromRows, readNumberCursor } from '../../database/page-cursor.ts'
 import { insert, lockRow, matches, type PageRequest, readRows, update } from '../../database/rows.ts'
 import { isUniqueViolation } from '../../database/sql-database.ts'
 import type { WholeRowOf } from '../../database/table.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { stableJson } from '../../engine/core/values/stable-json.ts'
 import { cancelMessages, queueMessages, refuseOverBudget, takeLink } from './approval-route-operations.ts'
 import {
@@ -25,9 +26,10 @@ const isPending = sql`status = 'pending'`
 /** Questions to people. */
 export const approvalOperations = {
   /**
-   * Stores a question, unless the session already has the same one: returns the pending question, the answer that a person
-   * gave meanwhile and that no call has used yet, a grant that still counts, or how the question of the same event ended.
-   * `isNew` tells whether it was stored. Its messages are queued in the same transaction.
+   * Stores a question, unless its call has one: its own, or that of an identical call of the session that no longer waits for
+   * it, with the answer that a person may have given meanwhile. The call then owns question and answer, and the answer is
+   * used. A grant that still counts is returned as it is. `isNew` tells whether the question was stored. Its messages are
+   * queued in the same transaction.
    */
   requestApproval: operation(timed, async (call, approval: RoutedApproval, given?: number) => {
     const request = (tx: Tx) => requestApproval(tx, approval, given)
@@ -52,7 +54,7 @@ export const approvalOperations = {
       const now = await tx.time(given)
       const before = readApproval(row)
       const isOpen = row.status === 'pending' && row.deadline_at > now
-      const hasVoted = before.votes.some(({ by }) => by === answer.by)
+      const hasVoted = before.votes.some((vote) => isSameVoter(vote, answer))
       if (!isOpen || hasVoted || isUnseenEdit(before, answer) || !(await takeLink(tx, before, answer, now)))
         return { approval: before, counted: false }
       const approval = await writeAnswer(tx, row, answer, now)
@@ -81,11 +83,21 @@ export const approvalOperations = {
     timed,
   ),
 
-  /** Takes the answer for a call. False if another call has used it. */
-  useApproval: inTenant(async (tx, tenant: string, approval_id: string, now?: number) => {
-    const unused = { tenant_id: tenant, approval_id, used_at: null }
+  /** Takes the answer for the call of an event. False if it was used, or if another call has taken the question over. */
+  useApproval: inTenant(async (tx, tenant: string, approval_id: string, event_id: string, now?: number) => {
+    const unused = { tenant_id: tenant, approval_id, event_id, used_at: null }
     return (await update(tx, approvals, unused, { used_at: tx.now(now) })).length > 0
   }, timed),
+
+  /**
+   * The callers of these questions no longer wait: identical calls may take them over. Without ids, on SQLite: those of all,
+   * because its only process has just started.
+   */
+  releaseApprovals: inSystem(async (tx, approvalIds?: readonly string[]): Promise<void> => {
+    if (approvalIds === undefined ? tx.db.dialect === 'postgres' : approvalIds.length === 0) return
+    const those = approvalIds === undefined ? [] : [sql`approval_id in (${sql.join(approvalIds)})`]
+    await update(tx, approvals, {}, { waits_until: null }, [sql`waits_until is not null`, ...those])
+  }),
 
   findApproval: inTenant(async (tx, tenant: string, approval_id: string) => {
     const { rows } = await sql`select * from approvals
@@ -124,6 +136,17 @@ export const approvalOperations = {
     return Number(rows[0]?.count ?? 0)
   }),
 
+  /** How many pending questions there are about calls with each of these hashes. */
+  countIdenticalApprovals: inTenant(
+    async (tx, tenant: string, hashes: readonly string[]): Promise<Readonly<Record<string, number>>> => {
+      if (hashes.length === 0) return {}
+      const { rows } = await sql<{ input_hash: string; count: number }>`select input_hash, count(*) as count
+        from approvals where tenant_id = ${tenant} and ${isPending} and input_hash in (${sql.join(hashes)})
+        group by input_hash`.execute(tx.trx)
+      return Object.fromEntries(rows.map(({ input_hash, count }) => [input_hash, Number(count)]))
+    },
+  ),
+
   /** Those of the given approvals that are no longer pending, of any tenant. */
   endedApprovals: inSystem(async (tx, approvalIds: readonly string[]): Promise<readonly ApprovalKey[]> => {
     if (approvalIds.length === 0) return []
@@ -157,21 +180,23 @@ async function requestApproval(
   const now = await tx.time(given)
   const known = await findUsable(tx, approval, now)
   if (known !== undefined) {
-    await hintReturn(tx, known)
-    return { approval: readApproval(known), isNew: false, expired: [] }
+    const taken = await takeOver(tx, known, approval, now)
+    await hintReturn(tx, taken)
+    return { approval: readApproval(taken), isNew: false, expired: [] }
   }
   const refused = await refuseOverBudget(tx, approval, now)
   if (refused !== undefined) return refused
   const { tenant_id, approval_id, input_hash } = approval
   // A question about the same call whose deadline has passed would be in the way of a new one until the next sweep.
   const expired = await expire(tx, { tenant_id, input_hash }, sql`deadline_at <= ${now}`, now)
-  const { within_ms, what, reason, input, messages: _, budget: __, ...columns } = approval
+  const { within_ms, wait_ms, what, reason, input, messages: _, budget: __, ...columns } = approval
   await insert(tx, approvals, {
     ...columns,
     content: { what, reason, input },
     status: 'pending',
     created_at: now,
     deadline_at: now + within_ms,
+    waits_until: now + wait_ms,
   })
   await queueMessages(tx, approval, now)
   const row = await lockRow(tx, approvals, { tenant_id, approval_id })
@@ -200,22 +225,56 @@ async function hintReturn({ db, trx }: Tx, row: WholeApproval): Promise<void> {
 }
 
 /**
- * The question, the unused answer or the grant that an identical call of the session already has; the latest counts. The
- * event that asked finds its own answer again, also a used one: its node may have ended before the caller got it.
+ * The question of the event itself, the question or unused answer of an identical call of the session whose caller no longer
+ * waits, or a grant. The event finds its own answer again, also a used one: its node may have ended before the caller got it.
+ * An approval is repeated once, because each repetition may let a call run.
  */
 async function findUsable(
   tx: Tx,
-  { tenant_id, session_id, input_hash, event_id }: RoutedApproval,
+  { tenant_id, session_id, input_hash, member_id, event_id, caller_id }: RoutedApproval,
   now: number,
 ): Promise<WholeApproval | undefined> {
+  const isOwn = sql`event_id = ${event_id} and caller_id = ${caller_id}`
   const { rows } = await sql`select * from approvals
-    where ${sql.join(matches(tx, approvals, { tenant_id, input_hash, session_id }), sql` and `)} and (
-      status = 'pending' and deadline_at > ${now}
-      or status in ('approved', 'denied') and used_at is null and deadline_at > ${now}
+    where ${sql.join(matches(tx, approvals, { tenant_id, input_hash, session_id, member_id }), sql` and `)} and (
+      (${isOwn} or waits_until is null or waits_until <= ${now}) and deadline_at > ${now}
+        and (status = 'pending' or status in ('approved', 'denied') and used_at is null)
       or status = 'approved' and granted_until > ${now}
-      or status <> 'pending' and event_id = ${event_id})
-    order by position desc limit 1 ${tx.db.dialect === 'postgres' ? sql`for update` : sql``}`.execute(tx.trx)
+      or ${isOwn} and status <> 'pending' and (status <> 'approved' or repeated_at is null))
+    order by case when ${isOwn} then 0 else 1 end, position desc
+    limit 1 ${tx.db.dialect === 'postgres' ? sql`for update` : sql``}`.execute(tx.trx)
   return readRows<typeof approvals, WholeApproval>(tx, approvals, rows)[0]
+}
+
+/** The question or its answer belongs to this call from now on. A grant that others use too stays as it is. */
+async function takeOver(
+  tx: Tx,
+  known: WholeApproval,
+  { event_id, caller_id, wait_ms }: RoutedApproval,
+  now: number,
+): Promise<WholeApproval> {
+  const { tenant_id, approval_id, status, used_at } = known
+  const isOwn = known.event_id === event_id && known.caller_id === caller_id
+  const changes =
+    status === 'pending'
+      ? { event_id, caller_id, waits_until: now + wait_ms }
+      : used_at === null
+        ? { event_id, caller_id, used_at: now }
+        : isOwn
+          ? { repeated_at: now }
+          : undefined
+  if (changes !== undefined) await update(tx, approvals, { tenant_id, approval_id }, changes)
+  return { ...known, ...changes }
+}
+
+/** A member is one person, whichever of its tokens and links it uses. */
+export function isSameVoter(
+  one: Pick<ApprovalVote, 'by' | 'member'>,
+  other: Pick<ApprovalVote, 'by' | 'member'>,
+): boolean {
+  return one.member === undefined || other.member === undefined
+    ? one.by === other.by
+    : one.member === other.member
 }
 
 /** Someone else has edited the arguments, and this person approves without naming them: it may not have seen the edit. */
@@ -230,8 +289,8 @@ async function writeAnswer(
   now: number,
 ): Promise<ApprovalRow> {
   const before = readApproval(row)
-  const { verdict, by, from, message, grant_ms } = answer
-  const vote: ApprovalVote = { verdict, by, from, at: now, ...(message === undefined ? {} : { message }) }
+  const { verdict, by, member, from, message, grant_ms } = answer
+  const vote: ApprovalVote = { verdict, by, from, at: now, ...definedFields({ member, message }) }
   const isNewEdit =
     answer.edited !== undefined && stableJson(answer.edited) !== stableJson(before.edited ?? before.input)
   // Who approved other arguments has not approved these, and may answer again.
@@ -242,7 +301,7 @@ async function writeAnswer(
   const changes = {
     answers: { votes, edited },
     status,
-    ...(status === 'pending' ? {} : { decided_at: now, decided_by: by }),
+    ...(status === 'pending' ? {} : { decided_at: now, decided_by: by, decided_by_member: member ?? null }),
     ...(status === 'approved' && grant_ms !== undefined ? { granted_until: now + grant_ms } : {}),
   } as const
   const { tenant_id, approval_id } = row
@@ -261,6 +320,15 @@ const unreadable = {
 }
 
 /** What callers see of an approval. */
-function readApproval({ content, answers, position: _, ...columns }: WholeApproval): ApprovalRow {
+function readApproval(row: WholeApproval): ApprovalRow {
+  const {
+    content,
+    answers,
+    position: _,
+    waits_until: __,
+    repeated_at: ___,
+    caller_key: ____,
+    ...columns
+  } = row
   return { ...columns, ...(content ?? unreadable), edited: null, ...(answers ?? { votes: [] }) }
 }

@@ -113,13 +113,13 @@ export async function takeLink(
 /** Counts the questions of the last hour. Over the budget the question is not stored, and an alert is. */
 export async function refuseOverBudget(
   tx: Tx,
-  { tenant_id, session_id, agent, budget = {} }: RoutedApproval,
+  { tenant_id, caller_key, agent, budget = {} }: RoutedApproval,
   now: number,
 ): Promise<Extract<ApprovalRequestResult, { approval: undefined }> | undefined> {
   // Calls that name no agent count together: leaving the name out must not be a way around the budget.
-  const subjects = { session: session_id, agent: agent ?? '', tenant: '' }
+  const subjects = { session: caller_key, agent: agent ?? '', tenant: '' }
   const isOfSubject = {
-    session: sql`session_id = ${session_id}`,
+    session: sql`caller_key = ${caller_key}`,
     agent: agent === null ? sql`agent is null` : sql`agent = ${agent}`,
     tenant: sql`1 = 1`,
   }

@@ -1,5 +1,6 @@
 import { columns, type RowOf, table } from '../../database/table.ts'
 import type { DeliveryState } from '../../deliveries/delivery-table.ts'
+import { LONGEST_WAIT_MS } from '../../pipeline/caller-wait.ts'
 
 const { id, internal, nullable, number, oneOf, position, sealedJson, tenantId, text } = columns
 
@@ -16,8 +17,10 @@ export type ApprovalStatus = (typeof approvalStatuses)[number]
 /** The answer of one person. */
 export interface ApprovalVote {
   readonly verdict: 'approve' | 'deny'
-  /** The name of the token that voted. */
+  /** The name of the token that voted, or to whom its link was sent. */
   readonly by: string
+  /** The member that voted, if it is known: however it votes, it counts once. */
+  readonly member?: string
   /** The address that it came from, or the route. */
   readonly from: string
   readonly at: number
@@ -55,6 +58,8 @@ export const approvals = table(
     hook_name: nullable(text()),
     agent: nullable(text()),
     session_id: nullable(text()),
+    /** Whose questions the budget of a session counts: the process of the agent in its folder, or the session. */
+    caller_key: internal(nullable(text())),
     run_id: nullable(text()),
     folder: nullable(text()),
     tool: nullable(text()),
@@ -63,6 +68,10 @@ export const approvals = table(
     input_hash: text(),
     /** The name of the token that sent the call. */
     requested_by: text(),
+    /** Who sent the call: only the same caller gets the answer again. */
+    caller_id: text(),
+    /** The member that its token belongs to. Answers and grants count for calls of this member alone. */
+    member_id: nullable(id()),
     approvers_needed: number(),
     status: oneOf(approvalStatuses),
     answers: internal(nullable(sealedJson<ApprovalAnswers>())),
@@ -70,8 +79,13 @@ export const approvals = table(
     deadline_at: number(),
     decided_at: nullable(number()),
     decided_by: nullable(text()),
-    /** When a call used the answer. An answer counts for one call. */
+    decided_by_member: nullable(id()),
+    /** Until then its caller waits, and no other call takes the question over. Null if the caller has stopped waiting. */
+    waits_until: internal(nullable(number())),
+    /** When the call used the answer. An answer counts for one call. */
     used_at: nullable(number()),
+    /** When the call got its used answer again, because it may have been lost on its way. That happens once. */
+    repeated_at: internal(nullable(number())),
     /** Until then identical calls of the session need no new answer. */
     granted_until: nullable(number()),
   },
@@ -79,14 +93,14 @@ export const approvals = table(
     unique: [['tenant_id', 'approval_id']],
     identity: ['tenant_id', 'approval_id'],
     indexes: [
-      // One pending question per call of a session: two identical calls at the same time ask once.
-      "unique approvals_pending (tenant_id, coalesce(session_id, ''), input_hash) where status = 'pending'",
+      // One pending question per call: a caller that comes back on two connections asks once.
+      "unique approvals_pending (tenant_id, event_id, input_hash) where status = 'pending'",
       "approvals_due (deadline_at) where status = 'pending'",
       'approvals_by_time (tenant_id, created_at, position)',
       'approvals_by_call (tenant_id, input_hash, position)',
       'approvals_by_id (approval_id)',
       // The questions of the last hour are counted before each new one.
-      'approvals_of_session (tenant_id, session_id, created_at)',
+      'approvals_of_caller (tenant_id, caller_key, created_at)',
       'approvals_of_agent (tenant_id, agent, created_at)',
       'approvals_granted (tenant_id, granted_until) where granted_until is not null',
     ],
@@ -107,6 +121,7 @@ export const approvals = table(
     windows: [
       { ends: 'deadline_at', began: 'created_at', where: "status = 'pending'" },
       { ends: 'granted_until', began: 'decided_at', where: 'granted_until is not null' },
+      { ends: 'waits_until', within: LONGEST_WAIT_MS, where: 'waits_until is not null' },
     ],
   },
 )
@@ -126,10 +141,23 @@ export interface NewApproval
           | 'agent'
           | 'session_id'
         )
-      | ('run_id' | 'folder' | 'tool' | 'input_hash' | 'requested_by' | 'approvers_needed')
+      | (
+          | 'run_id'
+          | 'folder'
+          | 'tool'
+          | 'input_hash'
+          | 'requested_by'
+          | 'caller_id'
+          | 'member_id'
+          | 'approvers_needed'
+        )
     > {
+  /** See the column. */
+  readonly caller_key: string | null
   /** How long people may take. After that the approval expires. */
   readonly within_ms: number
+  /** How long the caller waits. After that an identical call may take the question over. */
+  readonly wait_ms: number
 }
 
 /** A message about a question, queued in the transaction that stores it. */
@@ -161,7 +189,7 @@ export const approvalAlerts = table(
   {
     tenant_id: internal(tenantId()),
     scope: oneOf(budgetScopes),
-    /** The id of the session, the name of the agent, or empty for the tenant. */
+    /** The session or process, the name of the agent, or empty for the tenant. */
     subject: text(),
     /** The budget: so many questions an hour. */
     questions: number(),
@@ -195,6 +223,8 @@ export const approvalLinks = table(
     route: text(),
     /** Who gets the link. */
     recipient: text(),
+    /** The member that the recipient is, if it is known. */
+    member_id: nullable(id()),
     input_hash: text(),
     /** The hash of the secret part of the link and of everything that it is bound to. The secret itself is not stored. */
     digest: text(),
@@ -227,6 +257,7 @@ export type ApprovalRow = RowOf<typeof approvals> & ApprovalContent & ApprovalAn
 export interface ApprovalAnswer {
   readonly verdict: 'approve' | 'deny'
   readonly by: string
+  readonly member?: string
   readonly from: string
   readonly message?: string
   /** Replaces the input of the call. Earlier approvals of other arguments no longer count. */

@@ -7,6 +7,7 @@ const approval: Methods['approvals.list']['result']['approvals'][number] = {
   ...{ hook_name: 'careful', agent: 'codex', session_id: 's', run_id: null, folder: '/srv', tool: 'Bash' },
   ...{ what: 'ls', reason: 'r', input: { command: 'ls' }, input_hash: 'x', edited: null, can_edit: true },
   ...{
+    identical: 1,
     requested_by: 'agent',
     approvers_needed: 1,
     votes: [],

@@ -61,9 +61,12 @@ async function answerByKeys(client: Client): Promise<ExitCode> {
   emitKeypressEvents(stdin)
   stdin.setRawMode(true)
   stdin.resume()
-  const press = (_: string, key: { readonly name?: string; readonly ctrl?: boolean }) => {
+  const press = (
+    _: string,
+    key: { readonly name?: string; readonly ctrl?: boolean; readonly shift?: boolean },
+  ) => {
     if (key.name === 'q' || (key.ctrl && key.name === 'c')) ended.abort()
-    else void list.press(key.name ?? '')
+    else void list.press(key.name ?? '', key.shift === true)
   }
   stdin.on('keypress', press)
   const ticker = systemClock.every(REFRESH_MS, () => list.draw())
@@ -80,7 +83,7 @@ async function answerByKeys(client: Client): Promise<ExitCode> {
   return exitCodes.ok
 }
 
-/** What a key does after it was pressed twice. */
+/** What a key does after it was pressed twice. With shift it answers all identical calls that the list shows. */
 const answers = {
   a: { verdict: 'approve', what: 'approve it' },
   g: {
@@ -96,11 +99,13 @@ type AnswerKey = keyof typeof answers
 interface AskedAnswer {
   readonly key: AnswerKey
   readonly approvalId: string
+  /** How many calls it answers. */
+  readonly calls: number
 }
 
 class ApprovalList {
   readonly #client: Client
-  /** Identical calls are one line, and one answer decides all of them. */
+  /** Identical calls are one line. */
   #groups: readonly (readonly [Approval, ...Approval[]])[] = []
   #chosen = 0
   #note = ''
@@ -119,27 +124,28 @@ class ApprovalList {
     this.draw()
   }
 
-  async press(key: string): Promise<void> {
+  async press(key: string, isForAll: boolean): Promise<void> {
     const asked = this.#asked
     this.#asked = undefined
     if (key === 'j' || key === 'down') this.#chosen = Math.min(this.#chosen + 1, this.#groups.length - 1)
     else if (key === 'k' || key === 'up') this.#chosen = Math.max(this.#chosen - 1, 0)
-    else if (key === 'a' || key === 'g' || key === 'd') await this.#answer(key, asked)
+    else if (key === 'a' || key === 'g' || key === 'd') await this.#answer(key, isForAll, asked)
     this.draw()
   }
 
-  async #answer(key: AnswerKey, asked: AskedAnswer | undefined): Promise<void> {
+  async #answer(key: AnswerKey, isForAll: boolean, asked: AskedAnswer | undefined): Promise<void> {
     const group = this.#groups[this.#chosen]
     if (group === undefined) return
     const [{ approval_id, what, edited }] = group
-    if (asked?.key !== key || asked.approvalId !== approval_id) {
-      this.#asked = { key, approvalId: approval_id }
+    const calls = isForAll ? group.length : 1
+    if (asked?.key !== key || asked.approvalId !== approval_id || asked.calls > 1 !== calls > 1) {
+      this.#asked = { key, approvalId: approval_id, calls }
       return
     }
     const { verdict } = answers[key]
     const grant = key === 'g' ? { grant_ms: answers.g.grant_ms } : {}
     try {
-      const alike = group.length > 1 ? { alike: true } : {}
+      const alike = asked.calls > 1 ? { alike: true, calls: asked.calls } : {}
       // What is approved is what the list shows.
       const input = verdict === 'approve' && edited !== null ? { input: edited } : {}
       await this.#client.call(`approvals.${verdict}`, { approval_id, ...alike, ...grant, ...input })
@@ -162,11 +168,16 @@ class ApprovalList {
     const head = count === 0 ? 'Nothing waits for a person.' : `${count} waiting`
     const keys =
       this.#asked === undefined
-        ? 'a approve   g approve for 15 min   d deny   j k move   q quit'
-        : `Press ${this.#asked.key} again to ${answers[this.#asked.key].what}; any other key goes back.`
+        ? 'a approve   g approve for 15 min   d deny   A G D all identical calls   j k move   q quit'
+        : describeAsked(this.#asked)
     clearScreen()
     printMessage([head, '', ...lines, '', visibleLine(this.#note), keys].join('\n'))
   }
+}
+
+function describeAsked({ key, calls }: AskedAnswer): string {
+  const [press, all] = calls > 1 ? [key.toUpperCase(), ` (all ${calls} identical calls)`] : [key, '']
+  return `Press ${press} again to ${answers[key].what}${all}; any other key goes back.`
 }
 
 /** The oldest first: it expires first. */

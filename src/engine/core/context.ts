@@ -39,6 +39,12 @@ export interface Envelope {
   readonly outcome?: string
   /** The W3C trace context of the event; spans of its hooks join that trace. */
   readonly traceparent?: string
+  /** The process of the agent, if the gateway knows it: its id and when it began. */
+  readonly process?: string
+  /** The turn that the latest prompt of that process began, whatever session it named; empty if it sent none. */
+  readonly processTurn?: string
+  /** The id of the member whose token sent the event. */
+  readonly member?: string
   /** What the host sent, unchanged. */
   readonly raw?: unknown
 }

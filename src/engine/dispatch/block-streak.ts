@@ -1,3 +1,4 @@
+import { callerKey } from '../core/caller-key.ts'
 import type { GuardRequest } from '../core/guard-state.ts'
 import { abandon, isThenable } from '../core/values/thenable.ts'
 import { guardKey } from '../guard/guard.ts'
@@ -20,8 +21,8 @@ export function settleBlockStreak(dispatch: Dispatch): void {
 }
 
 function streakKey(dispatch: Dispatch): string {
-  const { tenant = '', session = '' } = dispatch.givenEnvelope
-  return guardKey(tenant, session, dispatch.event)
+  const { givenEnvelope, event } = dispatch
+  return guardKey(givenEnvelope.tenant ?? '', callerKey(givenEnvelope) ?? '', event)
 }
 
 function streakRequest(dispatch: Dispatch): GuardRequest {

@@ -1,5 +1,5 @@
 import { schema } from '../core/schema/schema.ts'
-import { defineGuard, guardKey } from './guard.ts'
+import { countedSubject, countPerField, defineGuard, guardKey } from './guard.ts'
 
 const amount = (about: string) => schema.integer(0, Number.MAX_SAFE_INTEGER, about)
 
@@ -14,13 +14,14 @@ export const budgetGuard = defineGuard({
       },
       'A named budget to draw on. A gate whose budget is spent fails.',
     ),
+    ...countPerField,
   },
-  question({ budget: drawn }) {
+  question({ budget: drawn, count_per }) {
     if (drawn === undefined) return undefined
     const { name, limit, cost = 1 } = drawn
     return (_payload, { envelope }) => ({
       kind: 'budget',
-      key: guardKey(envelope.tenant ?? '', name),
+      key: guardKey(envelope.tenant ?? '', name, ...(count_per ? [countedSubject(envelope, count_per)] : [])),
       cost,
       limit,
     })

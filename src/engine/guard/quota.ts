@@ -1,5 +1,5 @@
 import { schema } from '../core/schema/schema.ts'
-import { defineGuard, guardKey } from './guard.ts'
+import { countedTurn, countPerField, defineGuard, guardKey } from './guard.ts'
 
 const TURN_MS = 3_600_000
 
@@ -9,15 +9,17 @@ export const quotaGuard = defineGuard({
     max_invocations_per_turn: schema.integer(
       1,
       1_000_000,
-      'Runs in one turn of the agent at most. A gate beyond it fails.',
+      'Runs in one turn of the agent at most; in an hour, if `count_per` names no session. A gate beyond it fails.',
     ),
+    ...countPerField,
   },
-  question({ id = '', max_invocations_per_turn: limit }) {
+  question({ id = '', max_invocations_per_turn: limit, count_per }) {
     if (limit === undefined) return undefined
     return (_payload, context) => {
-      const { tenant = '', session = '', run = '', turn = '' } = context.envelope
+      const { envelope } = context
+      const key = guardKey(envelope.tenant ?? '', countedTurn(envelope, count_per), id)
       // The engine does not know when a turn ends, so the count expires after an hour.
-      return { kind: 'quota', key: guardKey(tenant, session, run, turn, id), limit, windowMs: TURN_MS }
+      return { kind: 'quota', key, limit, windowMs: TURN_MS }
     }
   },
 })

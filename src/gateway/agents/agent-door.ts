@@ -41,7 +41,9 @@ export interface AgentEventRequest {
   readonly run?: string
 }
 
-interface AgentEventOptions extends Omit<RequestContext, 'folder' | 'text' | 'decided' | 'wait'> {
+interface AgentEventOptions extends Omit<RequestContext, 'folder' | 'text' | 'decided' | 'wait' | 'process'> {
+  /** The process of the agent, if the door can find out. */
+  findProcess?(): string | undefined
   /** Tells the client that a person is being asked. */
   onPending?(pending: PendingApproval): void
   /** The agent belongs to the gateway's user, so the hook files of the folder that it names apply. */
@@ -116,12 +118,15 @@ export function createAgentDoor(parts: AgentDoorParts): AgentDoor {
     return { cwd, start }
   }
 
+  const processOf = (process: string | undefined) =>
+    process === undefined ? {} : { process, processTurn: sessions.turnOf(process) }
+
   /** Decides an event that is not the second of a pair. */
   const decideOnce = async (
     caller: Caller,
     { agent, event, reading, row }: PairedEvent,
     request: AgentEventRequest,
-    { isLocal, key, isPast, onPending, ...options }: AgentEventOptions,
+    { isLocal, key, isPast, onPending, findProcess, ...options }: AgentEventOptions,
   ): Promise<Decision> => {
     const where = { tenant: caller.tenant, agent: agent.name, now: clock.now() }
     const own = sessions.join(where, event, reading)
@@ -132,6 +137,11 @@ export function createAgentDoor(parts: AgentDoorParts): AgentDoor {
           })
         : own
     const joined = called.run === undefined ? await withDepth(parts, where, called) : called
+    const { lane, turn } = joined
+    if (event === 'user_prompt_submit' && lane === undefined && turn !== undefined) {
+      const process = findProcess?.()
+      if (process !== undefined) sessions.beginTurn(process, turn)
+    }
     const folder = isLocal ? await agentFoldersOf(where, joined, reading.envelope.session) : undefined
     const envelope =
       folder === undefined || folder.start === '/' ? joined : { ...joined, project: folder.start }
@@ -145,8 +155,10 @@ export function createAgentDoor(parts: AgentDoorParts): AgentDoor {
       },
       {
         ...options,
+        ...(findProcess === undefined ? {} : { process: () => processOf(findProcess()) }),
         ...{ canAsk, ...callerWait(request.withinMs, canAsk, onPending) },
         ...(folder === undefined ? {} : { folder }),
+        ...(called === own ? {} : { isAgentProved: true }),
         ...(isPast === undefined ? {} : { decided: pastDecision(isPast) }),
       },
     )

@@ -9,6 +9,10 @@ import { timeUuid } from '../../safe/time-uuid.ts'
 export interface AgentSessions {
   /** Completes the envelope with values from earlier events of the session. */
   join(source: EventSource, event: string, reading: NativeReading): Envelope
+  /** A prompt begins a turn of the process, whatever session it names. */
+  beginTurn(process: string, turn: string): void
+  /** The latest turn of the process; empty if it has begun none. */
+  turnOf(process: string): string
   /** Records that a tool call was blocked, so it starts no sub-agent. */
   refuseCall(source: EventSource, envelope: Envelope): void
 }
@@ -53,6 +57,7 @@ const callEnds = new Set(['post_tool_use', 'post_tool_use_failure', 'permission_
 
 export function createAgentSessions(): AgentSessions {
   const sessions = new LRUCache<string, Session>({ max: MAX_SESSIONS })
+  const turns = new LRUCache<string, string>({ max: MAX_SESSIONS })
   const sessionOf = (key: string, parent: string | undefined): Session => {
     const known = sessions.get(key)
     if (known !== undefined) return known
@@ -104,6 +109,8 @@ export function createAgentSessions(): AgentSessions {
         ...(toolCall === undefined ? {} : { toolCall }),
       }
     },
+    beginTurn: (process, turn) => void turns.set(process, turn),
+    turnOf: (process) => turns.get(process) ?? '',
     refuseCall(source, { session: id, lane, toolCall }) {
       const session = id === undefined ? undefined : sessions.get(keyIn(source)(id))
       if (session === undefined) return

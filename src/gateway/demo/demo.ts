@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Caller } from '../../access/caller.ts'
+import { callerWithoutToken } from '../../access/caller.ts'
 import { demoTenants } from '../../access/demo-tenants.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
 import { after } from '../../engine/core/values/after.ts'
@@ -86,13 +86,7 @@ async function assertNameIsFree(name: string, store: Store): Promise<void> {
 async function playTenant(key: (typeof tenantKeys)[number], parts: DemoParts): Promise<void> {
   const { store, clock, dispatcher } = parts
   const tenant = demoTenants[key]
-  const caller: Caller = {
-    tenant: tenant.id,
-    role: 'admin',
-    master: false,
-    name: 'demo',
-    agentId: undefined,
-  }
+  const caller = callerWithoutToken(tenant.id, 'demo', 'admin')
   await store.deleteTenant(tenant.id)
   await store.createTenant({ ...tenant, created_at: clock.now() })
   for (const hook of demoHooks[key]) await createHook(hook, caller, parts)

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { callerKey, callerTurn } from '../../engine/core/caller-key.ts'
 import type { HookContext } from '../../engine/core/context.ts'
 import { errorText, HookError } from '../../engine/core/errors/error.ts'
 import type { GuardState, Pass } from '../../engine/core/guard-state.ts'
@@ -8,15 +9,15 @@ import type { Clock } from '../../engine/core/values/clock.ts'
 const TURN_MS = 3_600_000
 const MAX_TURNS = 10_000
 
-/** Counts all prompt hooks of a turn together. Without a turn in the envelope nothing is counted. */
+/** Counts all prompt hooks of a turn together. Without a turn or a known process nothing is counted. */
 export async function countTurn(
   turns: GuardState,
   { envelope }: HookContext,
   { limit, now }: { limit: number; now: number },
 ): Promise<void> {
-  const { tenant = '', session = '', turn } = envelope
-  if (turn === undefined) return
-  const key = JSON.stringify(['prompt', tenant, session, turn])
+  if (envelope.turn === undefined && envelope.process === undefined) return
+  const { tenant = '' } = envelope
+  const key = JSON.stringify(['prompt', tenant, callerKey(envelope) ?? '', callerTurn(envelope)])
   let pass: Pass | undefined
   try {
     ;[pass] = await turns.take([{ kind: 'quota', key, limit, windowMs: TURN_MS }], now)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isDemoTenant } from '../../../access/demo-tenants.ts'
-import { MASTER_TENANT } from '../../../access/tenant-tables.ts'
+import { MASTER_TENANT, OWNER_MEMBER } from '../../../access/tenant-tables.ts'
 import { serverError } from '../../../engine/core/errors/server-errors.ts'
 import type { Log } from '../../../engine/core/records/sink.ts'
 import type { Clock } from '../../../engine/core/values/clock.ts'
@@ -73,6 +73,7 @@ export async function adminToken(path: string, store: Store, clock: Clock): Prom
   await store.createToken({
     id: randomUUID(),
     tenant_id: MASTER_TENANT,
+    member_id: OWNER_MEMBER,
     name: 'admin',
     role: 'owner',
     agent_id: null,

@@ -2,11 +2,11 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { Hono } from 'hono'
 import { createAdmission } from '../../../access/admission.ts'
-import type { Caller } from '../../../access/caller.ts'
+import { type Caller, callerWithoutToken, LOGIN } from '../../../access/caller.ts'
 import { createLogins } from '../../../access/logins.ts'
 import { createRevocationWatch } from '../../../access/revocation-watch.ts'
 import { createSite, type ListenAddress } from '../../../access/site.ts'
-import { MASTER_TENANT } from '../../../access/tenant-tables.ts'
+import { MASTER_TENANT, OWNER_MEMBER } from '../../../access/tenant-tables.ts'
 import { errorText } from '../../../engine/core/errors/error.ts'
 import { serverError } from '../../../engine/core/errors/server-errors.ts'
 import { after } from '../../../engine/core/values/after.ts'
@@ -95,7 +95,7 @@ function createRequestHandlers(
   const { clock, log, capacity, parts } = door
   const logins = createLogins(clock, ownerOf(parts.defaultTenant))
   const admission = createAdmission({ store: parts.store, clock, site, tokens: door.tokens, logins })
-  const revocations = createRevocationWatch({ admission, clock, log })
+  const revocations = createRevocationWatch({ admission, tokens: door.tokens, clock, log })
   const webSockets = createWebSockets({ door, revocations })
   const streams = createEventStreams({ door, revocations })
   const dispatch = createEventRoute({ log, admission, capacity }, dispatchRoute(door))
@@ -103,7 +103,7 @@ function createRequestHandlers(
   const app = new Hono<ApiEnv>()
   app.route('/', pageRoutes({ parts, admission, logins, ui, ownToken }))
   app.route('/', answerRoutes({ parts, admission, log }))
-  app.route('/', apiRoutes({ door, admission, streams }))
+  app.route('/', apiRoutes({ door, admission, revocations, streams }))
   const routed = routeListener(app, log)
   let stopping = false
 
@@ -151,7 +151,7 @@ function stoppingError(): Error {
 }
 
 function ownerOf(tenant: string): Caller {
-  return { tenant, role: 'owner', master: true, name: 'login', agentId: undefined }
+  return { ...callerWithoutToken(tenant, LOGIN, 'owner'), master: true, member: OWNER_MEMBER }
 }
 
 function bind(server: Server, { host, port }: ListenAddress): Promise<ListenAddress> {

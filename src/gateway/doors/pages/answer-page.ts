@@ -29,7 +29,11 @@ function shown(text: string): string {
 }
 
 /** Shows exactly what an answer is about, and asks for it. */
-export function confirmPage(approval: ApprovalRow, { verdict, recipient }: ApprovalLink): AnswerPage {
+export function confirmPage(
+  approval: ApprovalRow,
+  { verdict, recipient }: Pick<ApprovalLink, 'verdict' | 'recipient'>,
+  identical: number,
+): AnswerPage {
   const { agent, requested_by, folder, tool, event, reason, hook_name, deadline_at } = approval
   const isApproval = verdict === 'approve'
   const message = isApproval
@@ -42,7 +46,7 @@ export function confirmPage(approval: ApprovalRow, { verdict, recipient }: Appro
 <p><b>${shown(agent ?? requested_by)}</b>${folder === null ? '' : ` in <b>${shown(folder)}</b>`} wants to use
 <b>${shown(tool ?? event)}</b> with exactly these arguments:</p>
 <pre tabindex="0" aria-label="arguments">${shown(argumentsText(approval))}</pre>
-<p>${shown(hook_name ?? 'A hook')} asks: ${shown(reason)}</p>
+<p>${shown(hook_name ?? 'A hook')} asks: ${shown(reason)}${identical > 1 ? ` ${identical} identical calls wait; this answers one of them.` : ''}</p>
 <p class="muted">You answer as ${shown(recipient)}. Without an answer the call is denied at ${isoTime(deadline_at).slice(0, 16).replace('T', ' ')} UTC.</p>
 <form method="post">${message}<button class="${verdict}">${isApproval ? 'Approve: let it run' : 'Deny: do not run it'}</button></form>
 <p class="muted">${approval.approval_id}</p>`,

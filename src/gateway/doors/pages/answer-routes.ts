@@ -5,11 +5,12 @@ import type { Admission } from '../../../access/admission.ts'
 import { reaches } from '../../../access/caller.ts'
 import { createFailureLimit, sourceNetwork } from '../../../access/failure-limit.ts'
 import { ANSWER_PATH, findAnswerLink, wrongLink } from '../../../approvals/approval-links.ts'
-import { ownCall } from '../../../approvals/approvals.ts'
+import { isOwnCall, ownCall } from '../../../approvals/approvals.ts'
 import type { ApprovalLink, ApprovalRow } from '../../../approvals/stored/approval-tables.ts'
 import { type HookError, isHookError } from '../../../engine/core/errors/error.ts'
 import { serverError } from '../../../engine/core/errors/server-errors.ts'
 import type { Log } from '../../../engine/core/records/sink.ts'
+import { definedFields } from '../../../engine/core/values/defined-fields.ts'
 import { tooSoon } from '../../../engine/core/values/retry-after.ts'
 import type { MethodParts } from '../../../methods/method-parts.ts'
 import { errorReply } from '../http/error-reply.ts'
@@ -38,6 +39,7 @@ interface OpenLink {
   readonly approval: ApprovalRow
   /** Who answers: the recipient of the link, or the person who is signed in. */
   readonly by: string
+  readonly member: string | undefined
 }
 
 const MAX_FORM_BYTES = 16_384
@@ -78,33 +80,48 @@ export function answerRoutes(options: AnswerRoutesOptions) {
     throw error
   }
 
+  const refuseOwn = async (
+    c: AnswerContext,
+    approval: ApprovalRow,
+    { by, ...who }: { by: string; id: string | undefined; member: string | undefined },
+  ): Promise<void> => {
+    if (!isOwnCall(approval, definedFields(who)) || parts.settings.of(approval.tenant_id).own_approvals)
+      return
+    await refuse(c, approval, { by, error: ownCall() })
+  }
+
   const open = async (c: AnswerContext): Promise<OpenLink> => {
     const { link, approval } = await genuineLink(c)
-    if (!needsSignIn(approval, parts)) return { link, approval, by: link.recipient }
+    if (!needsSignIn(approval, parts)) {
+      const member = link.member_id ?? undefined
+      await refuseOwn(c, approval, { by: link.recipient, id: undefined, member })
+      return { link, approval, by: link.recipient, member }
+    }
     const { caller } = await options.admission.admit(c.env.incoming)
     const isOwnTenant = caller.tenant === approval.tenant_id || caller.master
     if (!isOwnTenant || !reaches(caller.role, 'approver'))
       return refuse(c, approval, { by: caller.name, error: notApprover() })
-    if (caller.name === approval.requested_by && !parts.settings.of(approval.tenant_id).own_approvals)
-      return refuse(c, approval, { by: caller.name, error: ownCall() })
-    return { link, approval, by: caller.name }
+    const { name: by, id, member } = caller
+    await refuseOwn(c, approval, { by, id, member })
+    return { link, approval, by, member }
   }
 
   const show = async (c: AnswerContext): Promise<AnswerPage> => {
     const { link, approval, by } = await open(c)
     const problem = whyClosed(link, approval)
-    return problem === undefined
-      ? confirmPage(approval, { ...link, recipient: by })
-      : refusedPage(410, problem)
+    if (problem !== undefined) return refusedPage(410, problem)
+    const { tenant_id, input_hash } = approval
+    const { [input_hash]: identical = 1 } = await parts.store.countIdenticalApprovals(tenant_id, [input_hash])
+    return confirmPage(approval, { ...link, recipient: by }, identical)
   }
 
   const answer = async (c: AnswerContext): Promise<AnswerPage> => {
-    const { link, by } = await open(c)
+    const { link, by, member } = await open(c)
     const { verdict, tenant_id, approval_id, link_id, route } = link
     const message = verdict === 'deny' ? await messageOf(c) : ''
     const answered = await parts.approvals.answer(tenant_id, approval_id, {
       ...{ verdict, by, link_id, from: `${addressOf(c.env.incoming)}, link of route ${route}` },
-      ...(message === '' ? {} : { message }),
+      ...definedFields({ member, message: message === '' ? undefined : message }),
     })
     return answeredPage(answered, verdict)
   }

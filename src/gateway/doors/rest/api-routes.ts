@@ -3,6 +3,7 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import type { Admission } from '../../../access/admission.ts'
 import { isSessionKey } from '../../../access/logins.ts'
+import type { RevocationWatch } from '../../../access/revocation-watch.ts'
 import type { AdmittedCaller } from '../../../access/tokens.ts'
 import { HookError } from '../../../engine/core/errors/error.ts'
 import { serverError } from '../../../engine/core/errors/server-errors.ts'
@@ -24,6 +25,7 @@ import { queryParams } from './query-params.ts'
 export interface ApiRoutesOptions {
   readonly door: Pick<Door, 'parts' | 'methods'>
   readonly admission: Admission
+  readonly revocations: RevocationWatch
   readonly streams: EventStreams
 }
 
@@ -32,7 +34,12 @@ export type ApiEnv = { Bindings: HttpBindings; Variables: { shapeError?: typeof 
 type ApiContext = Context<ApiEnv>
 
 /** Every method at its route, every method by name at `/v1/call/<name>`, and the OpenAPI document. */
-export function apiRoutes({ door: { parts, methods }, admission, streams }: ApiRoutesOptions): Hono<ApiEnv> {
+export function apiRoutes({
+  door: { parts, methods },
+  admission,
+  revocations,
+  streams,
+}: ApiRoutesOptions): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>()
   let document: unknown
 
@@ -43,22 +50,32 @@ export function apiRoutes({ door: { parts, methods }, admission, streams }: ApiR
   })
   // The typed client calls methods by name and needs no route table.
   app.post('/v1/call/:method', async (c) => {
-    const { caller } = await admission.admit(c.env.incoming)
+    const admitted = await admission.admit(c.env.incoming)
     const row = requireMethod(methods, c.req.param('method'))
-    const context = { caller, parts, signal: disconnectSignal(c), address: addressOf(c) }
-    return jsonResponse(await callMethod(row, await readJsonBody(c), context))
+    return jsonResponse(await call(c, row, await readJsonBody(c), admitted))
   })
   for (const row of methods.values()) for (const route of routesOf(row)) addRoute(row, route)
   return app
+
+  /** A method may wait. It ends with the token of its caller. */
+  async function call(
+    c: ApiContext,
+    row: Method,
+    params: unknown,
+    admitted: AdmittedCaller,
+  ): Promise<unknown> {
+    const unwatch = revocations.add(admitted, () => c.env.outgoing.destroy())
+    const { caller } = admitted
+    const context = { caller, parts, signal: disconnectSignal(c), address: addressOf(c) }
+    return callMethod(row, params, context).finally(unwatch)
+  }
 
   function addRoute(row: Method, { path, params: fixed, answer: shape }: OriginalRoute<unknown>): void {
     const readParams = paramsReader(row)
     const answer = async (c: ApiContext, params: Record<string, unknown>, admitted: AdmittedCaller) => {
       if (row.kind === 'subscription')
         return streams.open(row, params, { admitted, lastEventId: c.req.header('last-event-id') })
-      const { caller } = admitted
-      const context = { caller, parts, signal: disconnectSignal(c), address: addressOf(c) }
-      const result = await callMethod(row, params, context)
+      const result = await call(c, row, params, admitted)
       return resultResponse(row, shape === undefined ? result : shape(result))
     }
     app.on(row.rest.verb, path, async (c) => {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { OTHER_TENANT, toolCall } from '../../../../test/gateway/gateway.fixture.ts'
 import { openLines, startSocket } from '../../../../test/gateway/socket.fixture.ts'
-import type { Caller } from '../../../access/caller.ts'
+import { type Caller, callerWithoutToken, localCaller } from '../../../access/caller.ts'
+import { OWNER_MEMBER } from '../../../access/tenant-tables.ts'
 import { newToken } from '../../../safe/secrets/token.ts'
 import type { Dispatcher } from '../../dispatch.ts'
 import { pendingLine } from './line-protocol.ts'
@@ -59,9 +60,11 @@ test('without a token it speaks for the default tenant as an agent, with one for
   known.send({ id: 2, ...toolCall })
   expect([await known.next(), await known.next()]).toMatchObject([{ id: 1 }, { id: 2 }])
   expect(callers).toEqual([
-    { tenant: 'tenant-a', role: 'agent', master: false, name: 'socket', agentId: undefined },
-    { tenant: OTHER_TENANT, role: 'agent', master: false, name: 'bot', agentId: 'agent-1' },
-    { tenant: OTHER_TENANT, role: 'agent', master: false, name: 'bot', agentId: 'agent-1' },
+    localCaller('tenant-a'),
+    ...Array(2).fill({
+      ...callerWithoutToken(OTHER_TENANT, 'bot'),
+      ...{ id: token, member: OWNER_MEMBER, agentId: 'agent-1' },
+    }),
   ])
 })
 

@@ -1,12 +1,16 @@
 import type { Socket } from 'node:net'
 import { type Caller, localCaller } from '../../../access/caller.ts'
+import type { RevocationWatch } from '../../../access/revocation-watch.ts'
+import { type AdmittedCaller, invalidTokenError } from '../../../access/tokens.ts'
 import type { AgentAdapter } from '../../../agents/agent-adapter.ts'
 import type { PendingApproval } from '../../../approvals/approvals.ts'
 import { errorText, HookError, isHookError } from '../../../engine/core/errors/error.ts'
 import { serverError } from '../../../engine/core/errors/server-errors.ts'
+import { definedFields } from '../../../engine/core/values/defined-fields.ts'
 import { callerWait } from '../../../pipeline/caller-wait.ts'
 import { decodeUtf8, parseJson } from '../../../safe/json.ts'
 import { LineSplitter } from '../../../safe/line-splitter.ts'
+import { agentProcess } from '../../../safe/process/agent-process.ts'
 import { isRunning } from '../../../safe/process/is-running.ts'
 import { mayNameFolders } from '../../../stored-hooks/snapshots/event-folders.ts'
 import { AGENT_LIMITS, requireAgent } from '../../agents/agent-door.ts'
@@ -45,6 +49,7 @@ interface OpenRequest {
 export class LineConnection {
   readonly #socket: Socket
   readonly #door: Door
+  readonly #revocations: RevocationWatch
   #maxLine = MAX_LINE
   readonly #lines = new LineSplitter(() => this.#maxLine)
   readonly #closed = new AbortController()
@@ -53,6 +58,8 @@ export class LineConnection {
   #agent: AgentAdapter | undefined
   /** The process of the client, if this machine sees it. */
   #pid: number | undefined
+  /** The process that the client works for. */
+  #found: { readonly process: string | undefined } | undefined
   /** LineSplitter received while the token of the first line is looked up. */
   #early: Buffer[] | undefined
   /** Requests without a reply, and those of them that wait for a person. */
@@ -60,9 +67,10 @@ export class LineConnection {
   readonly #waiting = new Set<OpenRequest>()
   #ending = false
 
-  constructor(socket: Socket, door: Door) {
+  constructor(socket: Socket, door: Door, revocations: RevocationWatch) {
     this.#socket = socket
     this.#door = door
+    this.#revocations = revocations
     socket.on('data', (chunk: Buffer) => this.#receive(chunk))
     socket.on('error', () => {})
     socket.once('close', () => {
@@ -132,7 +140,7 @@ export class LineConnection {
       this.#early = []
       this.#socket.pause()
       Promise.resolve(tokens.find(token, undefined)).then(
-        ({ caller }) => this.#open(caller),
+        (known) => this.#open(known),
         (thrown: unknown) => this.#fail(null, this.#coded(thrown)),
       )
     } catch (thrown) {
@@ -140,9 +148,14 @@ export class LineConnection {
     }
   }
 
-  #open(caller: Caller): void {
+  #open(known: AdmittedCaller): void {
     const early = this.#early ?? []
-    this.#caller = caller
+    this.#caller = known.caller
+    const unwatch = this.#revocations.add(known, () => {
+      this.#fail(null, invalidTokenError())
+      this.#socket.destroySoon()
+    })
+    this.#socket.once('close', unwatch)
     this.#early = undefined
     for (const line of early) this.#take(line)
     this.#socket.resume()
@@ -186,13 +199,22 @@ export class LineConnection {
     }
     if (agent === undefined) {
       const request = readDispatchLine(value)
-      const context = { signal, text, ...callerWait(request.within_ms, false, tellPending) }
+      const process = () => definedFields({ process: this.#process() })
+      const context = { signal, text, process, ...callerWait(request.within_ms, false, tellPending) }
       return async () => decisionLine(id, (await dispatcher.dispatch(caller, request, context)).json)
     }
     const request = readAgentLine(value)
     const isLocal = mayNameFolders(caller, parts)
-    const options = { signal, isLocal, onPending: tellPending }
+    const options = { signal, isLocal, onPending: tellPending, findProcess: () => this.#process() }
     return async () => agentReplyLine(id, await agents.decide(caller, agent, request, options))
+  }
+
+  /** Found once, because the client ends when it has its answer. */
+  #process(): string | undefined {
+    const pid = this.#pid
+    if (pid === undefined) return undefined
+    this.#found ??= { process: agentProcess(pid, this.#agent?.transport === 'command') }
+    return this.#found.process
   }
 
   /** A call that waits when the gateway stops gets no reply: its client connects again and asks the next gateway. */

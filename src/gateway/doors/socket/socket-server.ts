@@ -1,5 +1,7 @@
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import { createRevocationWatch } from '../../../access/revocation-watch.ts'
+import type { AdmittedCaller } from '../../../access/tokens.ts'
 import { errorText } from '../../../engine/core/errors/error.ts'
 import { serverError } from '../../../engine/core/errors/server-errors.ts'
 import { after } from '../../../engine/core/values/after.ts'
@@ -28,14 +30,16 @@ const MAX_CONNECTIONS = 10_000
 const CHECK_MS = 1_000
 
 export function createSocketServer({ door, path, holdsLock, uid }: SocketServerOptions): SocketServer {
-  const { clock, log } = door
+  const { clock, log, tokens } = door
+  const admission = { isStillValid: ({ key }: AdmittedCaller) => tokens.isStillValid(key) }
+  const revocations = createRevocationWatch({ admission, tokens, clock, log })
   const connections = new Set<LineConnection>()
   let server: Server | undefined
   let watch: Ticker | undefined
   let isClosed = false
 
   const accept = (socket: Socket) => {
-    const connection = new LineConnection(socket, door)
+    const connection = new LineConnection(socket, door, revocations)
     connections.add(connection)
     socket.once('close', () => connections.delete(connection))
   }
@@ -60,6 +64,7 @@ export function createSocketServer({ door, path, holdsLock, uid }: SocketServerO
     async close(graceMs) {
       isClosed = true
       watch?.stop()
+      revocations.stop()
       door.capacity.stop()
       const ended = new Promise<void>((resolve) =>
         server === undefined ? resolve() : server.close(() => resolve()),

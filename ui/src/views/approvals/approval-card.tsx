@@ -1,7 +1,7 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { useMay } from '../../frame/caller.ts'
+import { useCaller, useMay } from '../../frame/caller.ts'
 import type { Result } from '../../gateway/call.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { CodeEditor } from '../../parts/form/code-editor.tsx'
@@ -24,9 +24,11 @@ interface ApprovalCardProps {
   readonly onMode: (mode: CardMode) => void
 }
 
-/** One call that waits: who wants what, why a person is asked, and how long is left. */
+/** A call that waits, with those that are identical: who wants what, why a person is asked, and how long is left. */
 export function ApprovalCard({ group, isChosen, mode, onMode }: ApprovalCardProps) {
-  const [first] = group
+  const { member } = useCaller()
+  // Each call needs all its approvers, so a member goes on with one that it has not answered.
+  const first = group.find(({ votes }) => !votes.some((vote) => vote.member === member)) ?? group[0]
   const card = useRef<HTMLElement>(null)
   useEffect(() => {
     if (isChosen) card.current?.scrollIntoView({ block: 'nearest' })
@@ -58,14 +60,16 @@ export function ApprovalCard({ group, isChosen, mode, onMode }: ApprovalCardProp
       <Arguments approval={first} />
       <p className={styles.why}>
         {showControls(hook_name ?? 'A hook')} asks: {showControls(reason)}
-        {group.length > 1 ? ` · ${plural(group.length, 'identical call')} wait; one answer decides all.` : ''}
+        {group.length > 1
+          ? ` · ${plural(group.length, 'identical call')} wait; an answer covers one of them.`
+          : ''}
         {first.approvers_needed > 1
           ? ` · ${votes.length} of ${first.approvers_needed} people have approved.`
           : ''}
       </p>
       <Links approval={first} />
       <Routes messages={first.messages} />
-      <Answer group={group} mode={mode} onMode={onMode} />
+      <Answer first={first} calls={group.length} mode={mode} onMode={onMode} />
     </section>
   )
 }
@@ -138,13 +142,20 @@ function Arguments({ approval: { input, what, edited, votes } }: Readonly<{ appr
   )
 }
 
-function Answer({ group, mode, onMode }: Omit<ApprovalCardProps, 'isChosen'>) {
-  const [first] = group
-  const which = { approval_id: first?.approval_id ?? '', alike: group.length > 1 || undefined }
+interface AnswerProps extends Pick<ApprovalCardProps, 'mode' | 'onMode'> {
+  readonly first: Approval
+  /** How many identical calls wait. */
+  readonly calls: number
+}
+
+function Answer({ first, calls, mode, onMode }: AnswerProps) {
+  const [isForAll, setForAll] = useState(false)
+  const coversAll = isForAll && calls > 1
+  const which = { approval_id: first.approval_id, ...(coversAll ? { alike: true, calls } : {}) }
   const answered = { onSuccess: () => onMode('idle') }
   const approve = useAction('approvals.approve', answered)
   const deny = useAction('approvals.deny', answered)
-  const all = group.length > 1 ? ` all ${group.length}` : ''
+  const all = coversAll ? ` all ${calls}` : ''
   return (
     <>
       <Failed error={approve.error ?? deny.error} />
@@ -153,7 +164,7 @@ function Answer({ group, mode, onMode }: Omit<ApprovalCardProps, 'isChosen'>) {
           onDeny={(message) => deny.mutate({ ...which, message: message || undefined })}
           onBack={() => onMode('idle')}
         />
-      ) : mode === 'edit' && first !== undefined ? (
+      ) : mode === 'edit' ? (
         <Edit
           approval={first}
           onApprove={(input) => approve.mutate({ ...which, input })}
@@ -161,10 +172,22 @@ function Answer({ group, mode, onMode }: Omit<ApprovalCardProps, 'isChosen'>) {
         />
       ) : (
         <div className={styles.buttons}>
+          {calls > 1 ? (
+            <NativeSelect
+              aria-label="How many calls the answer covers"
+              size="md"
+              data={[
+                { value: 'one', label: 'one call' },
+                { value: 'all', label: `all ${calls}` },
+              ]}
+              value={coversAll ? 'all' : 'one'}
+              onChange={({ currentTarget }) => setForAll(currentTarget.value === 'all')}
+            />
+          ) : null}
           <Button variant="outline" className={styles.deny} size="md" onClick={() => onMode('deny')}>
             Deny{all}
           </Button>
-          {first?.can_edit ? (
+          {first.can_edit ? (
             <Button variant="default" size="md" onClick={() => onMode('edit')}>
               Edit
             </Button>
@@ -172,13 +195,13 @@ function Answer({ group, mode, onMode }: Omit<ApprovalCardProps, 'isChosen'>) {
           <Approve
             isAsked={mode === 'approve'}
             isSending={approve.isPending}
-            canGrant={first?.session_id != null && first.approvers_needed === 1}
+            canGrant={first.session_id !== null && first.approvers_needed === 1}
             onMode={onMode}
             all={all}
           >
             {(grantMs) =>
               // What is approved is what the card shows.
-              approve.mutate({ ...which, input: first?.edited ?? undefined, grant_ms: grantMs || undefined })
+              approve.mutate({ ...which, input: first.edited ?? undefined, grant_ms: grantMs || undefined })
             }
           </Approve>
         </div>

@@ -111,7 +111,7 @@ function Cards({ groups }: Readonly<{ groups: readonly (readonly Approval[])[] }
   )
 }
 
-/** Identical calls are one card, and one answer decides all of them. */
+/** Identical calls are one card. */
 function groupAlike(approvals: readonly Approval[]): readonly (readonly Approval[])[] {
   const groups = new Map<string, Approval[]>()
   for (const approval of approvals.toReversed())

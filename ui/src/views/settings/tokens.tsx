@@ -11,6 +11,7 @@ import { StoredRow } from './stored-row.tsx'
 /** A token is shown once; the gateway keeps only its hash. */
 export function Tokens() {
   const [name, setName] = useState('')
+  const [member, setMember] = useState('')
   const [role, setRole] = useState<Role>('viewer')
   const query = useMethod('tokens.list')
   const create = useAction('tokens.create')
@@ -26,10 +27,16 @@ export function Tokens() {
           allowDeselect={false}
           onChange={(chosen) => setRole(chosen ?? role)}
         />
+        <TextInput
+          label="Member"
+          placeholder="of the same name"
+          value={member}
+          onChange={({ currentTarget }) => setMember(currentTarget.value)}
+        />
         <Button
           disabled={name === ''}
           loading={create.isPending}
-          onClick={() => create.mutate({ name, role })}
+          onClick={() => create.mutate({ name, role, member: member || undefined })}
         >
           Create
         </Button>
