@@ -68,14 +68,16 @@ test('every role may dispatch, and nobody makes a token above their own', async 
     })
 })
 
-test('a token of one agent speaks for that agent, whatever it says', async () => {
+test('a token of one agent speaks for that agent, also unnamed, and is refused at a gate if it names another', async () => {
   const own = await running({ functions: { no: () => ({ kind: 'block', reason: 'not you' }) } })
   const hook = { event: 'pre_tool_use', handler_type: 'function', config: { name: 'no' } }
   await own.hook({ ...hook, scope: 'agent', agent_ids: ['reviewer'] })
   const { token } = await tokenFor(own, { role: 'agent', agentId: 'reviewer' })
   const event = { event: 'pre_tool_use', payload: exec('ls'), envelope: { agent: 'writer' } }
-  const bound = await own.call('POST', '/v1/dispatch', event, as(token))
-  expect(bound.body.decision).toMatchObject({ kind: 'block', reason: 'not you' })
+  const bound = (envelope: object) => own.call('POST', '/v1/dispatch', { ...event, envelope }, as(token))
+  for (const envelope of [{}, { agent: 'reviewer' }])
+    expect((await bound(envelope)).body.decision).toMatchObject({ kind: 'block', reason: 'not you' })
+  expect((await bound(event.envelope)).status).toBe(403)
   expect((await own.call('POST', '/v1/dispatch', event)).body.decision).toEqual({ kind: 'allow' })
 })
 
