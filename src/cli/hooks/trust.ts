@@ -103,14 +103,12 @@ async function reviewFile(path: string, store: TrustStore, onlyShow: boolean): P
   return exitCodes.ok
 }
 
-interface ReviewedFile {
-  readonly path: string
-  readonly text: string
-  readonly trusted: TrustedFile | undefined
-}
-
 function reviewBlueprint(
-  { path, text, trusted }: ReviewedFile,
+  {
+    path,
+    text,
+    trusted,
+  }: { readonly path: string; readonly text: string; readonly trusted: TrustedFile | undefined },
   store: TrustStore,
   onlyShow: boolean,
 ): ExitCode {

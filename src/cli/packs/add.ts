@@ -97,16 +97,11 @@ function showPacks(packs: readonly Pack[], json: boolean): ExitCode {
   return exitCodes.ok
 }
 
-interface EditArgs {
-  readonly remove?: boolean | undefined
-  readonly replace?: boolean | undefined
-}
-
 /** One edit after the other; the last has the whole text. */
 function editFile(
   file: HookFileText,
   packs: readonly Pack[],
-  { remove, replace }: EditArgs,
+  { remove, replace }: { readonly remove?: boolean | undefined; readonly replace?: boolean | undefined },
 ): readonly PackEdit[] {
   let { text } = file
   return packs.map((pack) => {

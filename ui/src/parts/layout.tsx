@@ -46,13 +46,11 @@ export function Page({ title, heading, purpose, actions, command, wide = false, 
   )
 }
 
-interface PanelProps {
-  readonly title?: ReactNode
-  readonly aside?: ReactNode
-  readonly children: ReactNode
-}
-
-export function Panel({ title, aside, children }: PanelProps) {
+export function Panel({
+  title,
+  aside,
+  children,
+}: Readonly<{ title?: ReactNode; aside?: ReactNode; children: ReactNode }>) {
   return (
     <section className={styles.panel}>
       {title === undefined ? null : (
@@ -66,14 +64,12 @@ export function Panel({ title, aside, children }: PanelProps) {
   )
 }
 
-interface EmptyProps {
-  readonly title: string
-  readonly children?: ReactNode
-  readonly action?: ReactNode
-}
-
 /** An empty view teaches what belongs here, with one action. */
-export function Empty({ title, children, action }: EmptyProps) {
+export function Empty({
+  title,
+  children,
+  action,
+}: Readonly<{ title: string; children?: ReactNode; action?: ReactNode }>) {
   return (
     <div className={styles.state}>
       <h3>{title}</h3>

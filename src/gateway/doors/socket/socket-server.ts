@@ -114,13 +114,11 @@ function bind(path: string, accept: (socket: Socket) => void): Promise<Server> {
   })
 }
 
-interface StaleOptions {
-  readonly holdsLock: boolean
-  readonly uid: number
-}
-
 /** A killed process leaves its socket behind. Removes it if it is a socket of this user and no process answers. */
-async function removeStale(path: string, { holdsLock, uid }: StaleOptions): Promise<void> {
+async function removeStale(
+  path: string,
+  { holdsLock, uid }: { readonly holdsLock: boolean; readonly uid: number },
+): Promise<void> {
   const found = lstatSync(path)
   if (!found.isSocket() || found.uid !== uid)
     throw serverError('gateway.socket', `${path} exists and is not a socket of this user`)

@@ -8,14 +8,12 @@ import styles from './blueprint-page.module.css'
 import { hookPoints, type PointText } from './hook-points.ts'
 import { RunHookForm } from './run-hook-form.tsx'
 
-interface HooksTabProps {
-  readonly hooks: Fields
-  readonly onChange: (hooks: Fields) => void
-  readonly isReadOnly: boolean
-}
-
 /** The hooks of an agent at every point of its runs, in the order in which they run. */
-export function HooksTab({ hooks, onChange, isReadOnly }: HooksTabProps) {
+export function HooksTab({
+  hooks,
+  onChange,
+  isReadOnly,
+}: Readonly<{ hooks: Fields; onChange: (hooks: Fields) => void; isReadOnly: boolean }>) {
   const { data } = useMethod('runHooks.list')
   const named = (data?.hooks ?? []).map(({ name }) => name)
   return (

@@ -70,14 +70,12 @@ function usersOf(name: string, blueprints: readonly StoredBlueprint[]): readonly
   return blueprints.filter(refers).map((blueprint) => blueprint.name)
 }
 
-interface NamedHookRowProps {
-  readonly hook: NamedHook
-  readonly users: readonly string[]
-  readonly maySave: boolean
-  readonly onEdit: () => void
-}
-
-function NamedHookRow({ hook, users, maySave, onEdit }: NamedHookRowProps) {
+function NamedHookRow({
+  hook,
+  users,
+  maySave,
+  onEdit,
+}: Readonly<{ hook: NamedHook; users: readonly string[]; maySave: boolean; onEdit: () => void }>) {
   const { name, definition } = hook
   const remove = useAction('runHooks.delete')
   return (
@@ -133,12 +131,10 @@ function DeleteRefused({
 
 const newHook: Fields = { type: 'agent', agent_name: '', on_error: 'block' }
 
-interface NamedHookEditorProps {
-  readonly stored: NamedHook | undefined
-  readonly onClose: () => void
-}
-
-function NamedHookEditor({ stored, onClose }: NamedHookEditorProps) {
+function NamedHookEditor({
+  stored,
+  onClose,
+}: Readonly<{ stored: NamedHook | undefined; onClose: () => void }>) {
   const [name, setName] = useState(stored?.name ?? '')
   const [draft, setDraft] = useState<Fields>(stored?.definition ?? newHook)
   const save = useAction(stored === undefined ? 'runHooks.create' : 'runHooks.update')

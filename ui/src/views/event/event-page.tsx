@@ -258,14 +258,12 @@ function EventActions({ eventId, request, testable }: Pick<BannerProps, 'eventId
   )
 }
 
-interface InputProps {
-  readonly input: unknown
-  readonly steps: NonNullable<EngineDecision['steps']>
-  readonly names: HookNames
-}
-
 /** The input before and after each hook that changed it. `n` and `p` step through. */
-function Input({ input, steps, names }: InputProps) {
+function Input({
+  input,
+  steps,
+  names,
+}: Readonly<{ input: unknown; steps: NonNullable<EngineDecision['steps']>; names: HookNames }>) {
   const [at, setAt] = useState(0)
   usePageKeys((event) => {
     if (isTyping(event)) return
@@ -294,13 +292,11 @@ function Input({ input, steps, names }: InputProps) {
   )
 }
 
-interface WhyProps {
-  readonly decision: EngineDecision
-  readonly trace: ExplainedTrace | undefined
-  readonly names: HookNames
-}
-
-function Why({ decision, trace, names }: WhyProps) {
+function Why({
+  decision,
+  trace,
+  names,
+}: Readonly<{ decision: EngineDecision; trace: ExplainedTrace | undefined; names: HookNames }>) {
   const { kind, code, message, reason, grant } = decision
   const { context = [], ignored = [], opened = [], steps = [] } = decision
   const facts: readonly (readonly [string, string | undefined])[] = [

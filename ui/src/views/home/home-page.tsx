@@ -191,12 +191,10 @@ function HookRates() {
   )
 }
 
-interface HookRateProps {
-  readonly counted: HookCounts
-  readonly stored: Result<'hooks.effective'>['hooks'][number] | undefined
-}
-
-function HookRate({ counted, stored }: HookRateProps) {
+function HookRate({
+  counted,
+  stored,
+}: Readonly<{ counted: HookCounts; stored: Result<'hooks.effective'>['hooks'][number] | undefined }>) {
   const { hook_id, hook_name, matched } = counted
   const name = hookLabel(stored?.name ?? hook_name, hook_id)
   const isShadow = stored?.shadow === true

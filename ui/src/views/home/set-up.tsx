@@ -109,14 +109,12 @@ function PlayDemo() {
   )
 }
 
-interface StepProps {
-  readonly number: number
-  readonly isDone: boolean
-  readonly title: string
-  readonly children: ReactNode
-}
-
-function Step({ number, isDone, title, children }: StepProps) {
+function Step({
+  number,
+  isDone,
+  title,
+  children,
+}: Readonly<{ number: number; isDone: boolean; title: string; children: ReactNode }>) {
   return (
     <li className={styles.step}>
       <span className={isDone ? `${styles.mark} ${styles.done}` : styles.mark}>

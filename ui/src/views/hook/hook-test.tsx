@@ -102,12 +102,10 @@ function textsOf(sample: RecordedSample | undefined): Partial<Sample> {
   return { tool: sample.tool ?? '', input: printJson(sample.input), prompt: sample.prompt ?? '' }
 }
 
-interface SampleFieldsProps {
-  readonly sample: Sample
-  readonly onChange: (part: Partial<Sample>) => void
-}
-
-function SampleFields({ sample: { tool, input, prompt }, onChange }: SampleFieldsProps) {
+function SampleFields({
+  sample: { tool, input, prompt },
+  onChange,
+}: Readonly<{ sample: Sample; onChange: (part: Partial<Sample>) => void }>) {
   return (
     <>
       <TextInput
@@ -131,14 +129,12 @@ function SampleFields({ sample: { tool, input, prompt }, onChange }: SampleField
   )
 }
 
-interface RecordedEventsProps {
-  readonly event: unknown
-  readonly from: string | undefined
-  readonly hookId: string
-}
-
 /** The latest events that the hook listens to. The chosen one stands in the address. */
-function RecordedEvents({ event, from, hookId }: RecordedEventsProps) {
+function RecordedEvents({
+  event,
+  from,
+  hookId,
+}: Readonly<{ event: unknown; from: string | undefined; hookId: string }>) {
   const navigate = useNavigate()
   const name = textOf(event)
   const query = useMethod('events.list', { event: name, limit: 50 })
@@ -166,13 +162,11 @@ function RecordedEvents({ event, from, hookId }: RecordedEventsProps) {
   )
 }
 
-interface RewriteProps {
-  readonly result: TestResult & { readonly updatedInput?: unknown }
-  readonly before: unknown
-}
-
 /** What the hook would change in the input that was fired. */
-function Rewrite({ result: { updatedInput }, before }: RewriteProps) {
+function Rewrite({
+  result: { updatedInput },
+  before,
+}: Readonly<{ result: TestResult & { readonly updatedInput?: unknown }; before: unknown }>) {
   if (updatedInput === undefined) return null
   return (
     <Panel title="Input" aside="before and after">

@@ -134,12 +134,10 @@ function Files({ files }: Readonly<{ files: Effective['files'] }>) {
   )
 }
 
-interface ChainsProps {
-  readonly hooks: readonly EffectiveHook[]
-  readonly counts: ReadonlyMap<string, HookCounts>
-}
-
-function Chains({ hooks, counts }: ChainsProps) {
+function Chains({
+  hooks,
+  counts,
+}: Readonly<{ hooks: readonly EffectiveHook[]; counts: ReadonlyMap<string, HookCounts> }>) {
   const chains = Map.groupBy(hooks, ({ event }) => event)
   if (chains.size === 0)
     return (

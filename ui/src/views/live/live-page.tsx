@@ -157,14 +157,12 @@ function EventTable({ events, onHover, isLoading, onEnd }: EventTableProps) {
   )
 }
 
-interface EventRowProps {
-  readonly event: EventSummary
-  readonly top: number
-  readonly isChosen: boolean
-  readonly onOpen: (eventId: string) => void
-}
-
-function EventRow({ event, top, isChosen, onOpen }: EventRowProps) {
+function EventRow({
+  event,
+  top,
+  isChosen,
+  onOpen,
+}: Readonly<{ event: EventSummary; top: number; isChosen: boolean; onOpen: (eventId: string) => void }>) {
   const { event_id, created_at, agent, tool, what, duration_ms } = event
   const mayExplain = useMay('operator')
   const outcome = outcomeOf(event)

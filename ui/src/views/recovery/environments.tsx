@@ -74,12 +74,10 @@ function Permission() {
   )
 }
 
-interface EnvironmentRowProps {
-  readonly environment: Environment
-  readonly onEdit: () => void
-}
-
-function EnvironmentRow({ environment: { name, definition, updated_at }, onEdit }: EnvironmentRowProps) {
+function EnvironmentRow({
+  environment: { name, definition, updated_at },
+  onEdit,
+}: Readonly<{ environment: Environment; onEdit: () => void }>) {
   const toggle = useAction('environments.update')
   const remove = useAction('environments.delete')
   const isOn = definition?.enabled !== false
@@ -126,12 +124,10 @@ function whatOf(definition: Environment['definition']): string {
   return parts.length === 0 ? 'the key that encrypted it is gone' : parts.join(' ')
 }
 
-interface EnvironmentEditorProps {
-  readonly environment: Partial<Environment>
-  readonly onClose: () => void
-}
-
-function EnvironmentEditor({ environment, onClose }: EnvironmentEditorProps) {
+function EnvironmentEditor({
+  environment,
+  onClose,
+}: Readonly<{ environment: Partial<Environment>; onClose: () => void }>) {
   const { edition } = useCaller()
   const isNew = environment.name === undefined
   const [name, setName] = useState(environment.name ?? '')
@@ -169,14 +165,12 @@ function EnvironmentEditor({ environment, onClose }: EnvironmentEditorProps) {
   )
 }
 
-interface DefinitionFieldsProps {
-  readonly draft: Fields
-  readonly onChange: (draft: Fields) => void
-  readonly problems: Problems
-}
-
 /** What the environment starts. Another type has other fields. */
-function DefinitionFields({ draft, onChange, problems }: DefinitionFieldsProps) {
+function DefinitionFields({
+  draft,
+  onChange,
+  problems,
+}: Readonly<{ draft: Fields; onChange: (draft: Fields) => void; problems: Problems }>) {
   const { edition } = useCaller()
   return (
     <>

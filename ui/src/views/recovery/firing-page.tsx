@@ -111,13 +111,11 @@ function FailureNode({ firing }: Readonly<{ firing: Firing }>) {
   )
 }
 
-interface RuleLinkProps {
-  readonly firing: Firing
-  readonly children: ReactNode
-}
-
 /** Rule and actions are on the page of the rule. */
-function RuleLink({ firing: { rule_id, source }, children }: RuleLinkProps) {
+function RuleLink({
+  firing: { rule_id, source },
+  children,
+}: Readonly<{ firing: Firing; children: ReactNode }>) {
   return (
     <Link
       to="/recovery/rules/$ruleId"
@@ -146,13 +144,11 @@ function RuleNode({ firing }: Readonly<{ firing: Firing }>) {
   )
 }
 
-interface ActionBranchProps {
-  readonly firing: Firing
-  readonly action: FiringAction
-  readonly messages: readonly SentMessage[]
-}
-
-function ActionBranch({ firing, action, messages }: ActionBranchProps) {
+function ActionBranch({
+  firing,
+  action,
+  messages,
+}: Readonly<{ firing: Firing; action: FiringAction; messages: readonly SentMessage[] }>) {
   const { action_id, action_type, status, reason, detail, run_id } = action
   return (
     <li>

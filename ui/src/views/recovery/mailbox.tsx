@@ -14,13 +14,11 @@ import styles from './recovery.module.css'
 
 type Message = Result<'mailbox.list'>['messages'][number]
 
-interface MailboxProps {
-  readonly team: string | undefined
-  readonly messageId: string | undefined
-}
-
 /** The messages of one team or of all, newest first. Opening one marks it as read. */
-export function Mailbox({ team, messageId }: MailboxProps) {
+export function Mailbox({
+  team,
+  messageId,
+}: Readonly<{ team: string | undefined; messageId: string | undefined }>) {
   const [isUnread, setUnread] = useState(false)
   const query = useMethod('mailbox.list', { limit: 100, team, unread: isUnread || undefined })
   return (
@@ -53,13 +51,11 @@ export function Mailbox({ team, messageId }: MailboxProps) {
   )
 }
 
-interface MessageRowProps {
-  readonly message: Message
-  readonly team: string | undefined
-  readonly isOpen: boolean
-}
-
-function MessageRow({ message, team, isOpen }: MessageRowProps) {
+function MessageRow({
+  message,
+  team,
+  isOpen,
+}: Readonly<{ message: Message; team: string | undefined; isOpen: boolean }>) {
   const navigate = useNavigate()
   const { message_id, member, summary, created_at, read_at, channels } = message
   const open = () =>

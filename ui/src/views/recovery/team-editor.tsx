@@ -33,13 +33,11 @@ export function TeamEditor({ name, onClose }: TeamEditorProps) {
   )
 }
 
-interface TeamFormProps {
-  readonly given: Fields
-  readonly name: string | undefined
-  readonly onClose: () => void
-}
-
-function TeamForm({ given, name, onClose }: TeamFormProps) {
+function TeamForm({
+  given,
+  name,
+  onClose,
+}: Readonly<{ given: Fields; name: string | undefined; onClose: () => void }>) {
   const [typedName, setName] = useState(name ?? '')
   const [draft, setDraft] = useState(given)
   const members = listOf(draft.members).map(fieldsOf)

@@ -60,13 +60,11 @@ export function Teams({ team, messageId }: TeamsProps) {
   )
 }
 
-interface TeamRowProps {
-  readonly team: Team
-  readonly isChosen: boolean
-  readonly onEdit: () => void
-}
-
-function TeamRow({ team: { name, description, members }, isChosen, onEdit }: TeamRowProps) {
+function TeamRow({
+  team: { name, description, members },
+  isChosen,
+  onEdit,
+}: Readonly<{ team: Team; isChosen: boolean; onEdit: () => void }>) {
   const maySave = useMay('admin')
   const remove = useAction('teams.delete')
   return (

@@ -11,13 +11,11 @@ import { STORED } from './rule-draft.ts'
 type Simulation = Result<'rules.simulate'>
 type SimulatedRule = Simulation['rules'][number]
 
-interface EventPickerProps {
-  readonly from: string | undefined
-  readonly onPick: (eventId: string | undefined) => void
-}
-
 /** The latest events. The chosen one is in the address, so that a simulation can be sent to a colleague. */
-export function EventPicker({ from, onPick }: EventPickerProps) {
+export function EventPicker({
+  from,
+  onPick,
+}: Readonly<{ from: string | undefined; onPick: (eventId: string | undefined) => void }>) {
   const query = useMethod('events.list', { limit: 100 })
   useRefreshOnEvents(['events.list'], { everyMs: 5_000 })
   const events = query.data?.events ?? []

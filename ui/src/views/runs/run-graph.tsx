@@ -38,13 +38,11 @@ function isSettled({ run, children }: Family): boolean {
   return hasEnded(run) && children.every(isSettled)
 }
 
-interface BranchProps {
-  readonly family: Family
-  readonly current: string
-  readonly isChild?: boolean
-}
-
-function Branch({ family: { run, children }, current, isChild = false }: BranchProps) {
+function Branch({
+  family: { run, children },
+  current,
+  isChild = false,
+}: Readonly<{ family: Family; current: string; isChild?: boolean }>) {
   const { run_id, agent_name, error, block_reason } = run
   const isCurrent = run_id === current
   const problem = block_reason ?? error

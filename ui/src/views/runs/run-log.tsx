@@ -4,17 +4,15 @@ import { Empty, Panel } from '../../parts/layout.tsx'
 import type { SessionEvent } from './run-events.ts'
 import styles from './run-log.module.css'
 
-interface RunLogProps {
-  readonly events: readonly SessionEvent[]
-  readonly createdAt: number
-  readonly isLive: boolean
-}
-
 /** More rows than this make a page slow; the oldest are left to the command line. */
 const MAX_ROWS = 500
 
 /** Every event of the run as it arises. */
-export function RunLog({ events, createdAt, isLive }: RunLogProps) {
+export function RunLog({
+  events,
+  createdAt,
+  isLive,
+}: Readonly<{ events: readonly SessionEvent[]; createdAt: number; isLive: boolean }>) {
   const shown = events.slice(-MAX_ROWS)
   return (
     <Panel title="Log" aside={`${plural(events.length, 'event')}${isLive ? ' · live' : ''}`}>

@@ -223,18 +223,16 @@ function Result({ run, result }: Readonly<{ run: RunDetail; result: unknown }>) 
   )
 }
 
-interface HookFailuresProps {
-  readonly hooks: readonly RunHookCall[]
-  readonly hookRuns: ReadonlyMap<string, string>
-}
-
 const consequences: Readonly<Record<string, string>> = {
   block: 'on_error is block: the run or the call was refused, or an ended run was reported',
   continue: 'on_error is continue: it went on without the hook',
 }
 
 /** Every hook that failed, with all that is known about it. */
-function HookFailures({ hooks, hookRuns }: HookFailuresProps) {
+function HookFailures({
+  hooks,
+  hookRuns,
+}: Readonly<{ hooks: readonly RunHookCall[]; hookRuns: ReadonlyMap<string, string> }>) {
   const failed = hooks.filter(({ state }) => state === 'failed')
   if (failed.length === 0) return null
   return (

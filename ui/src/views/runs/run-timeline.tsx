@@ -89,12 +89,10 @@ export function RunTimeline({ phases, isLive, hookRuns }: RunTimelineProps) {
   )
 }
 
-interface HookNameProps {
-  readonly hook: RunHookCall
-  readonly hookRuns: ReadonlyMap<string, string>
-}
-
-function HookName({ hook, hookRuns }: HookNameProps) {
+function HookName({
+  hook,
+  hookRuns,
+}: Readonly<{ hook: RunHookCall; hookRuns: ReadonlyMap<string, string> }>) {
   const { point, target, state, session } = hook
   const runId = session === undefined ? undefined : hookRuns.get(session)
   return (
