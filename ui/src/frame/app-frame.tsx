@@ -1,4 +1,11 @@
-import { ActionIcon, Menu, Tooltip, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
+import {
+  ActionIcon,
+  Menu,
+  Tooltip,
+  useComputedColorScheme,
+  useMantineColorScheme,
+  VisuallyHidden,
+} from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconAlertTriangle, IconCommand, IconMoon, IconSelector, IconSun } from '@tabler/icons-react'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
@@ -87,7 +94,7 @@ function GuardsBadge() {
     <span className={styles.badge} title={`${plural(off, 'guard')} off`}>
       <IconAlertTriangle size={12} stroke={2.2} aria-hidden />
       <span className={styles.label}>{off}</span>
-      <span className={styles.unseen}> {off === 1 ? 'guard is' : 'guards are'} off</span>
+      <VisuallyHidden> {off === 1 ? 'guard is' : 'guards are'} off</VisuallyHidden>
     </span>
   )
 }
@@ -99,7 +106,7 @@ function ApprovalsBadge() {
   return (
     <span className={styles.badge} title={`${plural(data.pending, 'call')} waiting`}>
       <span>{data.pending}</span>
-      <span className={styles.unseen}> waiting</span>
+      <VisuallyHidden> waiting</VisuallyHidden>
     </span>
   )
 }

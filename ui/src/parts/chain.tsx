@@ -37,7 +37,7 @@ export function Chain({ trace, by, rewrites, opened }: ChainProps) {
   const steps = readSteps({ trace, by, rewrites, opened })
   const total = Math.max(...steps.map(({ start, ms }) => start + ms), 0)
   return (
-    <ol className={styles.chain} aria-label="Hooks in their order">
+    <ol aria-label="Hooks in their order">
       {total === 0 ? null : (
         <li className={styles.scale} aria-hidden>
           {[0, 0.5, 1].map((part) => (
@@ -52,7 +52,7 @@ export function Chain({ trace, by, rewrites, opened }: ChainProps) {
         >
           <span className={styles.number}>{index + 1}</span>
           <Decision outcome={outcome}>{word}</Decision>
-          <span className={styles.name} title={hookLabel(hook.name, hook.hook)}>
+          <span className={`${styles.name} cut`} title={hookLabel(hook.name, hook.hook)}>
             {hookLabel(hook.name, hook.hook)}
           </span>
           <span className={styles.text}>

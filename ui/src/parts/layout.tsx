@@ -56,7 +56,7 @@ export function Panel({
       {title === undefined ? null : (
         <div className={styles.head}>
           <h2>{title}</h2>
-          {aside === undefined ? null : <div className={styles.aside}>{aside}</div>}
+          {aside === undefined ? null : <div className={`${styles.aside} cut`}>{aside}</div>}
         </div>
       )}
       {children}

@@ -73,7 +73,7 @@ export function CopyCommand({ text }: Readonly<{ text: string }>) {
 export function Code({ text }: Readonly<{ text: string }>) {
   const shown = text.slice(0, 2_000)
   return (
-    <code className={styles.code} title={shown}>
+    <code className={`${styles.code} cut`} title={shown}>
       {shown}
     </code>
   )

@@ -122,7 +122,7 @@ function Try({ operation }: Readonly<{ operation: Operation }>) {
           <Button
             size="xs"
             justify="center"
-            className={styles.send ?? ''}
+            className={layout.left ?? ''}
             loading={send.isPending}
             onClick={() => send.mutate()}
           >

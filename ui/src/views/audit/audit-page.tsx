@@ -1,4 +1,4 @@
-import { Button, Menu, Progress } from '@mantine/core'
+import { Button, Group, Menu, Progress } from '@mantine/core'
 import { keepPreviousData, useMutation } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
@@ -73,7 +73,9 @@ function Facets({ params, onAdd }: Readonly<{ params: EventFilter; onAdd: (term:
                       className={styles.facet}
                       onClick={() => onAdd(`${field}:${value.includes(' ') ? `"${value}"` : value}`)}
                     >
-                      <span>{field === 'hook' ? hookLabel(name, value) : (name ?? value)}</span>
+                      <span className="cut">
+                        {field === 'hook' ? hookLabel(name, value) : (name ?? value)}
+                      </span>
                       {formatCount(count)}
                     </button>
                   ),
@@ -109,7 +111,7 @@ function Events({ params }: Readonly<{ params: EventFilter }>) {
             <span>{agentTitle(event.agent)}</span>
             <Code text={event.what ?? event.event} />
             <EventDecision event={event} />
-            <span className={styles.hook}>
+            <span className="muted cut">
               {event.by_hook === null ? '' : hookLabel(event.hook_name, event.by_hook)}
             </span>
           </Link>
@@ -128,7 +130,7 @@ function AuditActions({ filter }: Readonly<{ filter: EventFilter }>) {
     onSettled: () => setExported(undefined),
   })
   return (
-    <div className={styles.actions}>
+    <Group gap={8}>
       <Menu>
         <Menu.Target>
           <Button variant="default" size="xs" loading={save.isPending}>
@@ -149,7 +151,7 @@ function AuditActions({ filter }: Readonly<{ filter: EventFilter }>) {
       {verify.isPending ? <Progress value={100} animated aria-label="verifying" w={120} /> : null}
       {verify.data === undefined ? null : <Verdict verdict={verify.data} />}
       <Failed error={verify.error ?? save.error} />
-    </div>
+    </Group>
   )
 }
 

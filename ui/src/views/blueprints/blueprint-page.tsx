@@ -133,7 +133,7 @@ function draftTabs(draft: Draft, isNew: boolean, replace: (value: Fields) => voi
       title: 'JSON',
       content: (
         <Panel title="The whole blueprint">
-          <div className={styles.form}>
+          <div className={layout.form}>
             <ObjectText
               label="Blueprint as JSON"
               rows={18}
@@ -155,7 +155,7 @@ function startTab(
 ): PageTab {
   const content = (
     <Panel title={`Start ${name}`}>
-      <div className={styles.form}>
+      <div className={layout.form}>
         {isEdited ? (
           <p className={styles.empty}>The run uses version {version}, without your changes.</p>
         ) : null}
@@ -247,7 +247,7 @@ function AgentForm({ draft, isNew }: Readonly<{ draft: Draft; isNew: boolean }>)
   return (
     <div className={layout.columns}>
       <Panel title="What it is">
-        <div className={styles.form}>
+        <div className={layout.form}>
           <TextField
             draft={draft}
             name="name"
@@ -310,7 +310,7 @@ function FormPreview({ schema }: Readonly<{ schema: unknown }>) {
   const [value, setValue] = useState<Fields>(() => defaultsOf(schema))
   return (
     <Panel title="The form of a run" aside="as the schema draws it">
-      <div className={styles.form}>
+      <div className={layout.form}>
         <ParameterForm schema={schema} value={value} onChange={setValue} />
       </div>
     </Panel>

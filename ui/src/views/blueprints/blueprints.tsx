@@ -87,7 +87,7 @@ function BlueprintText({ blueprint }: Readonly<{ blueprint: StoredBlueprint }>) 
         {source === 'file' ? <Tag>file</Tag> : null}
         {source === 'builtin' ? <Tag>built-in</Tag> : null}
       </span>
-      <span className={styles.about}>
+      <span className="muted small cut">
         {typeof definition.description === 'string' ? `${definition.description} · ` : ''}
         {source === 'builtin' ? (
           'comes with the product'

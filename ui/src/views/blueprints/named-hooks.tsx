@@ -86,7 +86,7 @@ function NamedHookRow({
           <Tag>{String(definition.type)}</Tag>
           <Tag>{users.length === 0 ? 'not used' : `used by ${plural(users.length, 'blueprint')}`}</Tag>
         </span>
-        <span className={styles.about}>
+        <span className="muted small cut">
           {String(definition.agent_name ?? definition.url)} · on_error {String(definition.on_error)}
         </span>
         <DeleteRefused error={remove.error} users={users} />

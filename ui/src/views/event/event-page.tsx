@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import type { Decision as EngineDecision } from '../../../../src/engine/core/decision.ts'
@@ -103,7 +103,7 @@ function EventView({ event, request, decision = { kind: event.kind }, trace, eff
         {trace === undefined ? null : (
           <Panel title="Chain" aside={`${plural(trace.hooks.length, 'hook')} considered`}>
             {trace.hooks.length === 0 ? (
-              <p className={styles.note}>No hook listens to this event, so nothing objected.</p>
+              <p className={layout.note}>No hook listens to this event, so nothing objected.</p>
             ) : (
               <Chain
                 trace={trace}
@@ -206,7 +206,7 @@ function EventActions({ eventId, request, testable }: Pick<BannerProps, 'eventId
   const { event, payload = {} } = fieldsOf(request)
   const address = `${location.origin}/v1/events/${eventId}/explain`
   return (
-    <span className={styles.actions}>
+    <Group gap={8}>
       {testable === undefined ? null : (
         <Button
           variant="default"
@@ -254,7 +254,7 @@ function EventActions({ eventId, request, testable }: Pick<BannerProps, 'eventId
           ['the link to this page', location.href],
         ]}
       />
-    </span>
+    </Group>
   )
 }
 

@@ -96,10 +96,10 @@ function WaitingForYou() {
         <Link key={approval_id} to="/approvals" className={`${layout.row} ${styles.stopped}`}>
           <Decision outcome="ask" />
           <span className={styles.sentence}>
-            <span className={styles.cut}>
+            <span className="cut">
               {agentTitle(agent)} wants <code>{(what ?? tool ?? event).slice(0, 120)}</code>
             </span>
-            <span className={`${styles.cut} muted`}>{reason}</span>
+            <span className="cut muted">{reason}</span>
           </span>
           <span className={styles.faint}>
             <Age at={created_at} />
@@ -200,7 +200,7 @@ function HookRate({
   const isShadow = stored?.shadow === true
   return (
     <div className={`${layout.row} ${styles.rate}`}>
-      <span className={styles.cut} title={name}>
+      <span className="cut" title={name}>
         {isShadow ? <Decision outcome="shadow">{name}</Decision> : name}
       </span>
       <DecidedMeter counts={counted} isShadow={isShadow} />

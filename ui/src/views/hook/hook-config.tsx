@@ -35,7 +35,7 @@ export function HookConfig({ draft, onChange, readOnlyReason, refusal }: HookCon
         aside={<TwoWay label="Form or YAML" words={['Form', 'YAML']} isSecond={isText} onChange={setText} />}
       >
         {readOnlyReason === undefined ? null : <p className={styles.note}>{readOnlyReason}</p>}
-        <div className={styles.form}>
+        <div className={layout.form}>
           {isText ? (
             <DraftText
               label="The hook as YAML"

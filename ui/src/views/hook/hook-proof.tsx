@@ -91,7 +91,7 @@ function ProofRow({ row: { event_id, created_at, what, kind, would, why } }: Rea
       className={`${layout.row} ${styles.event}`}
       title={why}
     >
-      <span className={styles.age}>
+      <span className="faint">
         <Age at={created_at} />
       </span>
       <Code text={what ?? ''} />

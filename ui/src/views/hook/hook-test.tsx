@@ -50,7 +50,7 @@ export function HookTest({ draft, hookId, isEdited, from }: HookTestProps) {
     <div className={layout.stack}>
       <div className={layout.columns}>
         <Panel title="Sample event" aside="it really runs; nothing is recorded">
-          <div className={styles.form}>
+          <div className={layout.form}>
             <RecordedEvents event={draft.event} from={from} hookId={hookId ?? 'new'} />
             <SampleFields sample={sample} onChange={(part) => setTyped({ ...typed, ...part })} />
             {mayTest ? (

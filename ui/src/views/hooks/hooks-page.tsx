@@ -126,7 +126,7 @@ function Files({ files }: Readonly<{ files: Effective['files'] }>) {
           <span>
             <code>{file ?? folder}</code>
             <br />
-            <span className={styles.muted}>{problem}</span>
+            <span className="muted small">{problem}</span>
           </span>
         </div>
       ))}
@@ -180,22 +180,22 @@ function HookRow({
   const title = hookLabel(name, id)
   return (
     <div className={`${layout.row} ${styles.hook}`} data-hook={title}>
-      <span className={styles.faint}>{position ?? '·'}</span>
+      <span className="faint small">{position ?? '·'}</span>
       <Decision outcome={outcomes[state]}>{state.replace('_', ' ')}</Decision>
       <span className={styles.name}>
         <Link to="/hooks/$hookId" params={{ hookId: id }}>
-          <b className={styles.cut} title={why}>
+          <b className="cut" title={why}>
             {title}
           </b>
         </Link>
         {source.file === undefined ? null : (
-          <span className={styles.place} title={placeOf(source)}>
+          <span className={`${styles.place} muted small cut`} title={placeOf(source)}>
             <bdi>{placeOf(source)}</bdi>
           </span>
         )}
-        <span className={styles.muted}>{why}</span>
+        <span className="muted small cut">{why}</span>
       </span>
-      <span className={styles.cut} title={if_expr ?? hook.applies_to}>
+      <span className="cut" title={if_expr ?? hook.applies_to}>
         {hook.applies_to}
       </span>
       <span className={styles.tags}>
@@ -211,12 +211,12 @@ function HookRow({
 }
 
 function Rates({ counts, isShadow }: Readonly<{ counts: HookCounts | undefined; isShadow: boolean }>) {
-  if (counts === undefined) return <span className={styles.faint}>no match today</span>
+  if (counts === undefined) return <span className="faint small">no match today</span>
   const { matched, p95_ms } = counts
   return (
     <span className={styles.rates}>
       <DecidedMeter counts={counts} isShadow={isShadow} />
-      <span className={styles.muted}>
+      <span className="muted small">
         {decidedOf(counts)} / {matched}{' '}
         {p95_ms === null ? null : (
           <>
@@ -231,7 +231,7 @@ function Rates({ counts, isShadow }: Readonly<{ counts: HookCounts | undefined; 
 function Toggle({ hook }: Readonly<{ hook: EffectiveHook }>) {
   const mayChange = useMay('admin')
   const toggle = useAction('hooks.toggle')
-  if (!mayChange) return <span className={styles.muted}>{hook.enabled ? 'on' : 'off'}</span>
+  if (!mayChange) return <span className="muted small">{hook.enabled ? 'on' : 'off'}</span>
   return (
     <Switch
       size="xs"

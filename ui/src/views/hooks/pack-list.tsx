@@ -56,7 +56,7 @@ function PackRow({
     <li className={styles.pack} data-pack={name}>
       <div>
         <b>{name}</b>{' '}
-        <span className={styles.faint}>{changed > 0 ? `${state}, ${changed} changed` : state}</span>
+        <span className="faint small">{changed > 0 ? `${state}, ${changed} changed` : state}</span>
         <br />
         {about}
       </div>

@@ -1,4 +1,4 @@
-import { Button, Modal, SegmentedControl, Switch, Textarea, TextInput } from '@mantine/core'
+import { Button, Group, Modal, SegmentedControl, Switch, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useCaller } from '../../frame/caller.ts'
 import { type Result, unchecked } from '../../gateway/call.ts'
@@ -55,7 +55,7 @@ function Permission() {
   const change = useAction('settings.set')
   const isAllowed = query.data?.settings.allow_remote_sessions?.value === true
   return (
-    <div className={styles.main}>
+    <div className={`${layout.panel} ${styles.main}`}>
       <Switch
         label="Rules may start runners"
         checked={isAllowed}
@@ -64,7 +64,7 @@ function Permission() {
           change.mutate({ settings: { allow_remote_sessions: checked } })
         }
       />
-      <span className={styles.muted}>
+      <span className="muted small">
         {isAllowed
           ? 'The setting allow_remote_sessions is on.'
           : 'While it is off, the action is skipped and the skip is recorded.'}
@@ -96,12 +96,12 @@ function EnvironmentRow({
         <span className={styles.name}>
           <b>{name}</b> <Tag>{String(definition?.type ?? 'unreadable')}</Tag>
         </span>
-        <code className={styles.cut}>{whatOf(definition)}</code>
+        <code className="cut">{whatOf(definition)}</code>
       </span>
-      <span className={styles.muted}>
+      <span className="muted small">
         <Age at={updated_at} />
       </span>
-      <span className={styles.buttons}>
+      <Group gap={8}>
         <Button variant="default" size="compact-xs" onClick={onEdit} aria-label={`Edit ${name}`}>
           Edit
         </Button>
@@ -110,7 +110,7 @@ function EnvironmentRow({
           sure={`Delete ${name}: what it started goes on`}
           onDo={() => remove.mutate({ name })}
         />
-      </span>
+      </Group>
       <Failed error={toggle.error ?? remove.error} />
     </div>
   )
@@ -139,7 +139,7 @@ function EnvironmentEditor({
   const problems = problemsOf(save.error)
   return (
     <Modal opened onClose={onClose} title={isNew ? 'New environment' : `Environment ${name}`} size="lg">
-      <div className={styles.plainForm}>
+      <div className={layout.fields}>
         <TextInput
           label="Name"
           value={name}
@@ -151,7 +151,7 @@ function EnvironmentEditor({
         <DefinitionFields draft={draft} onChange={setDraft} problems={problems} />
         <Button
           size="xs"
-          className={styles.left ?? ''}
+          className={layout.left ?? ''}
           loading={save.isPending}
           onClick={() =>
             save.mutate(unchecked({ name, definition: updateTo(draft, environment.definition ?? {}) }))
@@ -176,7 +176,7 @@ function DefinitionFields({
     <>
       <SegmentedControl
         size="xs"
-        className={styles.left ?? ''}
+        className={layout.left ?? ''}
         aria-label="Type"
         data={['process', 'command', 'http'].map((type) => ({
           value: type,

@@ -39,9 +39,9 @@ export function FiringRow({ firing }: Readonly<{ firing: Firing }>) {
       className={`${layout.row} ${styles.firing}`}
       data-firing={firing_id}
     >
-      <span className={styles.cut}>
+      <span className="cut">
         <b>{rule_id}</b>{' '}
-        <span className={styles.muted}>
+        <span className="muted small">
           {event} · {outcome}
         </span>
       </span>

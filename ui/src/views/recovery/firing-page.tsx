@@ -1,3 +1,4 @@
+import { Group } from '@mantine/core'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Result } from '../../gateway/call.ts'
@@ -36,9 +37,9 @@ function FiringView({ firing, messages }: ShownFiring) {
     <Page
       title={`${rule_id} fired`}
       heading={
-        <span className={styles.heading}>
+        <Group gap={8}>
           {rule_id} fired {depth === 0 ? null : <Tag>{`depth ${depth}`}</Tag>}
-        </span>
+        </Group>
       }
       purpose={
         <>

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Button, Group, VisuallyHidden } from '@mantine/core'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { useMay } from '../../frame/caller.ts'
@@ -68,14 +68,14 @@ function MessageRow({
     <article className={styles.message} data-message={message_id} data-read={read_at !== null}>
       <button type="button" className={styles.messageHead} aria-expanded={isOpen} onClick={open}>
         <span className={styles.dot} data-unread={read_at === null} aria-hidden />
-        <span className={styles.cut}>
+        <span className="cut">
           {read_at === null ? <b>{summary}</b> : summary}
-          <span className={styles.unseen}>{read_at === null ? ' unread' : ''}</span>
+          <VisuallyHidden>{read_at === null ? ' unread' : ''}</VisuallyHidden>
         </span>
-        <span className={`${styles.muted} ${styles.cut}`}>
+        <span className="muted small cut">
           {member} {channels.length === 0 ? '' : `· ${channels.join(', ')}`}
         </span>
-        <span className={styles.muted}>
+        <span className="muted small">
           <Age at={created_at} />
         </span>
       </button>
@@ -95,12 +95,12 @@ function OpenMessage({ message }: Readonly<{ message: Message }>) {
   useEffect(() => markRead(), [])
   return (
     <div className={styles.open}>
-      <p className={styles.muted}>
+      <p className="muted small">
         from <code>{from}</code> to {member} of {team}
       </p>
       <Text text={text} />
       {firing_id === null ? null : <Deliveries firingId={firing_id} messageId={message_id} />}
-      <div className={styles.buttons}>
+      <Group gap={8}>
         {firing_id === null ? null : (
           <Link to="/recovery/firings/$firingId" params={{ firingId: firing_id }}>
             What fired
@@ -111,7 +111,7 @@ function OpenMessage({ message }: Readonly<{ message: Message }>) {
             Delete
           </Button>
         ) : null}
-      </div>
+      </Group>
       <Failed error={read.error ?? remove.error} />
     </div>
   )

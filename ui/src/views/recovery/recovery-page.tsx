@@ -3,7 +3,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useMay } from '../../frame/caller.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
-import { Empty, Failed, LoadedList, Page, Panel } from '../../parts/layout.tsx'
+import { Empty, Failed, LoadedList, layout, Page, Panel } from '../../parts/layout.tsx'
 import { PageTabs } from '../../parts/page-tabs.tsx'
 import { NEW_RULE } from '../rules/rule-draft.ts'
 import { RuleList } from '../rules/rule-list.tsx'
@@ -78,7 +78,11 @@ function MainSwitch() {
   const isOverruled = wanted !== undefined && change.isSuccess && !query.isFetching && wanted !== enabled
   return (
     <>
-      <div className={`${styles.main} ${enabled ? '' : styles.off}`} role="status" data-enabled={enabled}>
+      <div
+        className={`${layout.panel} ${styles.main} ${enabled ? '' : styles.off}`}
+        role="status"
+        data-enabled={enabled}
+      >
         <Switch
           label={enabled ? 'Recovery rules are on' : 'Recovery rules are off'}
           checked={enabled}
@@ -87,7 +91,7 @@ function MainSwitch() {
             change.mutate({ settings: { rules_enabled: checked } })
           }
         />
-        <span className={styles.muted}>
+        <span className="muted small">
           {enabled
             ? 'The rules are compared with every event.'
             : 'Nothing fires. Simulate your rules first, then switch them on.'}

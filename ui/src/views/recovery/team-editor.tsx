@@ -7,7 +7,7 @@ import { useMethod } from '../../gateway/use-method.ts'
 import { type Draft, TextField } from '../../parts/form/draft-fields.tsx'
 import { type Fields, fieldsOf, listOf, textOf, withField } from '../../parts/form/fields.ts'
 import { IconAction } from '../../parts/form/icon-action.tsx'
-import { Failed, Loaded } from '../../parts/layout.tsx'
+import { Failed, Loaded, layout } from '../../parts/layout.tsx'
 import { type Problems, problemAt, problemsOf } from '../rules/rule-draft.ts'
 import styles from './recovery.module.css'
 
@@ -45,7 +45,7 @@ function TeamForm({
   const save = useAction(name === undefined ? 'teams.create' : 'teams.update', { onSuccess: onClose })
   const problems = problemsOf(save.error)
   return (
-    <div className={styles.plainForm}>
+    <div className={layout.fields}>
       <TextInput
         label="Name"
         value={typedName}
@@ -102,7 +102,7 @@ function MemberForm({ member, position, problems, onChange, onRemove }: MemberFo
     onChange(withField(member, 'channels', next.length === 0 ? undefined : next))
   return (
     <fieldset className={styles.action} aria-label={`Member ${number}`}>
-      <div className={styles.actionHead}>
+      <Group justify="space-between" gap={8}>
         <TextInput
           aria-label={`Name of member ${number}`}
           placeholder="name"
@@ -120,7 +120,7 @@ function MemberForm({ member, position, problems, onChange, onRemove }: MemberFo
           </Button>
           <IconAction icon={IconTrash} label={`Remove member ${number}`} onDo={onRemove} />
         </Group>
-      </div>
+      </Group>
       {channels.map((channel, index) => (
         <ChannelForm
           // biome-ignore lint/suspicious/noArrayIndexKey: a channel has no identity while it is edited

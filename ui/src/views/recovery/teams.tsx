@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useMay } from '../../frame/caller.ts'
@@ -69,17 +69,17 @@ function TeamRow({
   const remove = useAction('teams.delete')
   return (
     <div className={styles.team} data-team={name}>
-      <div className={styles.teamHead}>
+      <Group justify="space-between" gap={12} wrap="nowrap">
         <Link
           to="/recovery"
           search={{ tab: 'teams', team: isChosen ? undefined : name }}
           aria-current={isChosen ? 'true' : undefined}
-          className={styles.cut}
+          className="cut"
         >
           <b>{name}</b>
         </Link>
         {maySave ? (
-          <span className={styles.buttons}>
+          <Group gap={8}>
             <Button variant="default" size="compact-xs" onClick={onEdit} aria-label={`Edit ${name}`}>
               Edit
             </Button>
@@ -88,10 +88,10 @@ function TeamRow({
               sure={`Delete ${name} with its mailboxes`}
               onDo={() => remove.mutate({ name })}
             />
-          </span>
+          </Group>
         ) : null}
-      </div>
-      {description === null ? null : <p className={styles.muted}>{description}</p>}
+      </Group>
+      {description === null ? null : <p className="muted small">{description}</p>}
       <ul className={styles.members}>
         {members.map((member) => (
           <li key={member.name}>

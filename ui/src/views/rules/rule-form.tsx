@@ -2,6 +2,7 @@ import { Button, Input, MultiSelect, Select } from '@mantine/core'
 import { outcomes } from '../../../../src/engine/core/hook.ts'
 import { type Draft, NumberField, ObjectText, TextField, TextsField } from '../../parts/form/draft-fields.tsx'
 import { type Fields, fieldsOf, listOf, textOf, unlessEmpty, withField } from '../../parts/form/fields.ts'
+import { layout } from '../../parts/layout.tsx'
 import { eventNames } from '../hook/hook-schema.ts'
 import styles from '../recovery/recovery.module.css'
 import { ActionForm } from './action-form.tsx'
@@ -151,7 +152,7 @@ function Actions({ draft, problems }: Readonly<{ draft: Draft; problems: Problem
           <Button
             variant="default"
             size="compact-sm"
-            className={styles.left ?? ''}
+            className={layout.left ?? ''}
             onClick={() => save([...actions, { type: 'notify_team' }])}
           >
             Add an action

@@ -134,7 +134,7 @@ function RuleEditor(props: RuleFormProps) {
       title="When and what"
       aside={<TwoWay label="Form or JSON" words={['Form', 'JSON']} isSecond={isText} onChange={setText} />}
     >
-      <div className={styles.form}>
+      <div className={layout.form}>
         {isText ? (
           <DraftText
             label="The rule as JSON"
@@ -244,7 +244,7 @@ function Proof({ draft }: Readonly<{ draft: Fields }>) {
   if (!mayUse) return null
   return (
     <Panel title="Simulate" aside="nothing happens">
-      <div className={styles.form}>
+      <div className={layout.form}>
         <EventPicker from={from} onPick={pick} />
       </div>
       {from === undefined ? null : <ProofAnswer draft={draft} from={from} />}

@@ -48,7 +48,7 @@ function Branch({
   const problem = block_reason ?? error
   return (
     <li>
-      {isChild ? <div className={styles.edge}>{edgeOf(run)}</div> : null}
+      {isChild ? <div className={`${styles.edge} muted small`}>{edgeOf(run)}</div> : null}
       <Link
         to="/runs/$runId"
         params={{ runId: run_id }}
@@ -57,7 +57,7 @@ function Branch({
         data-node={run_id}
       >
         <RunStatus run={run}>{agent_name ?? 'an agent'}</RunStatus>
-        <span className={styles.state} title={problem ?? undefined}>
+        <span className={`${styles.state} muted small cut`} title={problem ?? undefined}>
           {isCurrent ? 'this run' : problem === null ? runDuration(run, Date.now()) : problem}
         </span>
       </Link>

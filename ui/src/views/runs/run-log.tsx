@@ -37,7 +37,7 @@ export function RunLog({
                   <code className={event.event_type.endsWith('failed') ? styles.bad : ''}>
                     {event.event_type}
                   </code>
-                  <span className={styles.text}>{describeEvent(event).slice(0, 500)}</span>
+                  <span className={`${styles.text} muted cut`}>{describeEvent(event).slice(0, 500)}</span>
                 </summary>
                 <Json value={event} />
               </details>

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -63,11 +63,11 @@ function RunView({ run, waitsFor }: RunViewProps) {
     <Page
       title={agent_name ?? run_id}
       heading={
-        <span className={styles.heading}>
+        <Group gap={8}>
           {agent_name ?? run_id} <HookBadge run={run} />
           {run.hook_point === null ? null : <Tag>{`${pointName(run.hook_point)} hook`}</Tag>}
           {run.type === 'resume_session' ? <Tag>resumed session</Tag> : null}
-        </span>
+        </Group>
       }
       purpose={<Origin run={run} />}
       actions={<RunActions run={run} />}
@@ -274,7 +274,7 @@ function Parameters({ run: { parameters, original_parameters }, hooks }: Verdict
   if (parameters === null)
     return (
       <Panel title="Parameters">
-        <p className={styles.note}>The key that encrypted them is gone.</p>
+        <p className={layout.note}>The key that encrypted them is gone.</p>
       </Panel>
     )
   if (original_parameters === null)
@@ -298,7 +298,7 @@ function Parameters({ run: { parameters, original_parameters }, hooks }: Verdict
         changers.map(({ target, change }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the same agent may serve two hooks
           <section key={index} aria-label={`Changed by ${target}`} data-changed-by={target}>
-            <p className={styles.note}>
+            <p className={layout.note}>
               <b>{target}</b> changed {change?.fields.join(', ') ?? ''}
             </p>
             <Diff before={change?.original} after={change?.changed} />
@@ -326,7 +326,7 @@ function HookDecisions({ sessionId, isLive }: Readonly<{ sessionId: string; isLi
         query={query}
         rows={2}
         of={({ events }) => events}
-        empty={<p className={styles.note}>No event of this session has passed the hooks yet.</p>}
+        empty={<p className={layout.note}>No event of this session has passed the hooks yet.</p>}
       >
         {(event) => (
           <Link

@@ -52,7 +52,7 @@ export function RunTimeline({ phases, isLive, hookRuns }: RunTimelineProps) {
           <span key={part}>{part === 0 ? '0' : formatDuration((end - begin) * part)}</span>
         ))}
       </div>
-      <ol className={styles.lanes} aria-label="Phases of the run">
+      <ol aria-label="Phases of the run">
         {phases.map(({ kind, start, end: last, hook }, index) => {
           const took = (last ?? Math.max(now, start)) - start
           return (
@@ -98,7 +98,7 @@ function HookName({
   return (
     <span className={styles.hook}>
       <Decision outcome={outcomes[state]}>{point}</Decision>
-      <span className={styles.target}>
+      <span className={`${styles.target} cut`}>
         {runId === undefined ? (
           target
         ) : (

@@ -49,8 +49,8 @@ function SessionLink({ session }: Readonly<{ session: SessionRow }>) {
       className={`${layout.row} ${styles.session}`}
     >
       <span className={styles.what}>
-        <b className={styles.cut}>{title ?? session_id}</b>
-        <span className={`${styles.cut} ${styles.muted}`}>
+        <b className="cut">{title ?? session_id}</b>
+        <span className={`cut ${styles.muted}`}>
           {agentTitle(agent)}
           {project === null ? '' : ` in ${project}`} · {plural(tool_calls, 'tool call')} ·{' '}
           {formatDuration(session.hook_ms)} spent in hooks
