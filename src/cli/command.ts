@@ -24,6 +24,11 @@ const sharedArgs = {
 
 type SharedArgs = typeof sharedArgs
 
+/** The values of flags, as far as they are given: texts and switches. */
+export type Flags<Text extends string, Switch extends string = never> = {
+  readonly [Name in Text]?: string | undefined
+} & { readonly [Name in Switch]?: boolean | undefined }
+
 interface CommandSpec<A extends ArgsDef> {
   /** Of a subcommand. The others are described in the command table. */
   readonly meta?: { readonly name: string; readonly description: string }
