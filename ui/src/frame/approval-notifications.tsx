@@ -1,6 +1,6 @@
-import { Button } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import { agentTitle, showControls } from '../parts/format.ts'
+import { SmallButton } from '../parts/quiet-button.ts'
 import { usePendingApprovals } from './status.ts'
 
 /** A browser may have no notifications, for example over plain http. */
@@ -36,12 +36,8 @@ export function NotifyButton() {
   if (permission === 'granted') return <span>Desktop notifications are on</span>
   if (permission === 'denied') return null
   return (
-    <Button
-      variant="default"
-      size="compact-sm"
-      onClick={async () => setPermission(await Notification.requestPermission())}
-    >
+    <SmallButton onClick={async () => setPermission(await Notification.requestPermission())}>
       Notify me here
-    </Button>
+    </SmallButton>
   )
 }

@@ -1,7 +1,8 @@
-import { Button, Skeleton } from '@mantine/core'
+import { Skeleton } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
 import { GatewayError } from '../gateway/call.ts'
 import styles from './layout.module.css'
+import { QuietButton } from './quiet-button.ts'
 import { CopyCommand } from './values.tsx'
 
 export { styles as layout }
@@ -145,11 +146,7 @@ export function Failed({ error, onRetry, isPlaceShown = false }: FailedProps) {
     <div className={`${styles.state} ${styles.failed}`} role="alert">
       <h3>{isPlaceShown && at !== undefined ? `${at}: ${error.message}` : error.message}</h3>
       {hint === undefined ? null : <p>{hint}</p>}
-      {onRetry === undefined ? null : (
-        <Button variant="default" size="xs" onClick={onRetry}>
-          Try again
-        </Button>
-      )}
+      {onRetry === undefined ? null : <QuietButton onClick={onRetry}>Try again</QuietButton>}
     </div>
   )
 }

@@ -1,4 +1,4 @@
-import { Button, Group, Menu, Progress } from '@mantine/core'
+import { Group, Menu, Progress } from '@mantine/core'
 import { keepPreviousData, useMutation } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
@@ -13,6 +13,7 @@ import { commandOf, type EventFilter, filterParams, parseFilter } from '../../pa
 import { FilterBar } from '../../parts/filter/filter-bar.tsx'
 import { agentTitle, formatCount, formatInstant, plural } from '../../parts/format.ts'
 import { Empty, Failed, Loaded, LoadedList, layout, Page, Panel } from '../../parts/layout.tsx'
+import { QuietButton } from '../../parts/quiet-button.ts'
 import { Code } from '../../parts/values.tsx'
 import styles from './audit-page.module.css'
 import { exportEvents } from './export-events.ts'
@@ -133,9 +134,7 @@ function AuditActions({ filter }: Readonly<{ filter: EventFilter }>) {
     <Group gap={8}>
       <Menu>
         <Menu.Target>
-          <Button variant="default" size="xs" loading={save.isPending}>
-            Export
-          </Button>
+          <QuietButton loading={save.isPending}>Export</QuietButton>
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item onClick={() => save.mutate('ndjson')}>as NDJSON</Menu.Item>
@@ -143,9 +142,9 @@ function AuditActions({ filter }: Readonly<{ filter: EventFilter }>) {
         </Menu.Dropdown>
       </Menu>
       {mayVerify ? (
-        <Button variant="default" size="xs" loading={verify.isPending} onClick={() => verify.mutate({})}>
+        <QuietButton loading={verify.isPending} onClick={() => verify.mutate({})}>
           Verify the chain
-        </Button>
+        </QuietButton>
       ) : null}
       {exported === undefined ? null : <span role="status">{plural(exported, 'event')} read …</span>}
       {verify.isPending ? <Progress value={100} animated aria-label="verifying" w={120} /> : null}

@@ -17,6 +17,7 @@ import {
 import { type Fields, fieldsOf, textOf, unlessEmpty, withField } from '../../parts/form/fields.ts'
 import { Failed, Loaded, layout, Page, Panel, Tag } from '../../parts/layout.tsx'
 import { type PageTab, PageTabs } from '../../parts/page-tabs.tsx'
+import { QuietButton } from '../../parts/quiet-button.ts'
 import { CopyCommand } from '../../parts/values.tsx'
 import { defaultsOf, ParameterForm } from '../runs/parameter-form.tsx'
 import { RunForm } from '../runs/start-run.tsx'
@@ -218,9 +219,7 @@ function SaveBar({ stored, draft: { value, isReadOnly }, isEdited, onSaved }: Sa
           {saveTitle(stored)}
         </Button>
         {!isEdited || stored === undefined ? null : (
-          <Button size="xs" variant="default" onClick={onSaved}>
-            Discard changes
-          </Button>
+          <QuietButton onClick={onSaved}>Discard changes</QuietButton>
         )}
         {isNew ? null : (
           <Confirmed

@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core'
 import { IconFishHook } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -8,6 +7,7 @@ import { useMethod } from '../../gateway/use-method.ts'
 import { fieldsOf } from '../../parts/form/fields.ts'
 import { plural } from '../../parts/format.ts'
 import { Empty, Loaded, layout, Panel, Tag } from '../../parts/layout.tsx'
+import { SmallButton } from '../../parts/quiet-button.ts'
 import { Age } from '../../parts/values.tsx'
 import { StartRun } from '../runs/start-run.tsx'
 import { NEW_BLUEPRINT } from './blueprint-draft.ts'
@@ -36,14 +36,12 @@ export function Blueprints() {
                 >
                   <BlueprintText blueprint={blueprint} />
                   {mayStart ? (
-                    <Button
-                      variant="default"
-                      size="compact-sm"
+                    <SmallButton
                       aria-label={`Start ${blueprint.name}`}
                       onClick={() => setStarting(blueprint.name)}
                     >
                       Start
-                    </Button>
+                    </SmallButton>
                   ) : null}
                 </div>
               ))}

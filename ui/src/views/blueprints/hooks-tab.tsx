@@ -1,9 +1,10 @@
-import { Button, Group, Select, Switch } from '@mantine/core'
+import { Group, Select, Switch } from '@mantine/core'
 import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react'
 import { useMethod } from '../../gateway/use-method.ts'
 import { type Fields, fieldsOf, listOf, textOf, withField } from '../../parts/form/fields.ts'
 import { IconAction } from '../../parts/form/icon-action.tsx'
 import { layout, Panel } from '../../parts/layout.tsx'
+import { SmallButton } from '../../parts/quiet-button.ts'
 import styles from './blueprint-page.module.css'
 import { hookPoints, type PointText } from './hook-points.ts'
 import { RunHookForm } from './run-hook-form.tsx'
@@ -85,12 +86,8 @@ function HookPoint({ text, named, entries, onChange, isReadOnly }: HookPointProp
         ))}
         {entries.length === 0 || isReadOnly ? null : (
           <Group className={styles.add ?? ''} gap="xs">
-            <Button variant="default" size="compact-sm" onClick={() => add(newEntry(isGate))}>
-              Add a hook
-            </Button>
-            <Button variant="default" size="compact-sm" onClick={() => add({ $ref: '' })}>
-              Add a named hook
-            </Button>
+            <SmallButton onClick={() => add(newEntry(isGate))}>Add a hook</SmallButton>
+            <SmallButton onClick={() => add({ $ref: '' })}>Add a named hook</SmallButton>
           </Group>
         )}
       </Panel>

@@ -10,6 +10,7 @@ import { Decision } from '../../parts/decision.tsx'
 import { type Fields, fieldsOf, updateTo } from '../../parts/form/fields.ts'
 import { plural } from '../../parts/format.ts'
 import { Empty, Failed, LoadedList, layout, Panel, Tag } from '../../parts/layout.tsx'
+import { SmallButton, TinyButton } from '../../parts/quiet-button.ts'
 import { CopyCommand } from '../../parts/values.tsx'
 import styles from './blueprints.module.css'
 import type { StoredBlueprint } from './blueprints.tsx'
@@ -22,11 +23,7 @@ export function NamedHooks({ blueprints }: Readonly<{ blueprints: readonly Store
   const maySave = useMay('admin')
   const [edited, setEdited] = useState<NamedHook | 'new'>()
   const query = useMethod('runHooks.list', {}, { refetchInterval: 5_000 })
-  const add = maySave ? (
-    <Button variant="default" size="compact-sm" onClick={() => setEdited('new')}>
-      New named hook
-    </Button>
-  ) : undefined
+  const add = maySave ? <SmallButton onClick={() => setEdited('new')}>New named hook</SmallButton> : undefined
   return (
     <section aria-label="Named run hooks">
       <Panel title="Named run hooks" aside={add}>
@@ -93,9 +90,9 @@ function NamedHookRow({
       </div>
       {maySave ? (
         <Group gap="xs">
-          <Button variant="default" size="compact-xs" aria-label={`Edit ${name}`} onClick={onEdit}>
+          <TinyButton aria-label={`Edit ${name}`} onClick={onEdit}>
             Edit
-          </Button>
+          </TinyButton>
           <Confirmed word="Delete" sure={`Delete ${name}`} onDo={() => remove.mutate({ name })} />
         </Group>
       ) : null}

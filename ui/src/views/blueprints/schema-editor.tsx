@@ -1,4 +1,4 @@
-import { Button, Checkbox, Select, TextInput } from '@mantine/core'
+import { Checkbox, Select, TextInput } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
 import { ObjectText, TextField } from '../../parts/form/draft-fields.tsx'
@@ -6,6 +6,7 @@ import { type Fields, fieldsOf, textsOf, unlessEmpty, withField } from '../../pa
 import { IconAction } from '../../parts/form/icon-action.tsx'
 import { TwoWay } from '../../parts/form/two-way.tsx'
 import { layout } from '../../parts/layout.tsx'
+import { SmallButton } from '../../parts/quiet-button.ts'
 import { MONO } from '../../theme.ts'
 import styles from './blueprint-page.module.css'
 
@@ -93,14 +94,12 @@ function SchemaRows({ value, onChange, isReadOnly }: Omit<SchemaEditorProps, 'la
         />
       ))}
       {isReadOnly ? null : (
-        <Button
-          variant="default"
-          size="compact-sm"
+        <SmallButton
           className={layout.left ?? ''}
           onClick={() => save([...properties, [freeName(properties), { type: 'string' }]], required)}
         >
           Add a field
-        </Button>
+        </SmallButton>
       )}
     </>
   )

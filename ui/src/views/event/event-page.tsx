@@ -1,4 +1,4 @@
-import { Button, Group } from '@mantine/core'
+import { Group } from '@mantine/core'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import type { Decision as EngineDecision } from '../../../../src/engine/core/decision.ts'
@@ -9,6 +9,7 @@ import type { ExplainedTrace } from '../../../../src/stored-hooks/saving/explain
 import { useMay } from '../../frame/caller.ts'
 import { isTyping, usePageKeys } from '../../frame/shortcuts.ts'
 import { useMethod } from '../../gateway/use-method.ts'
+import { ButtonLink } from '../../parts/button-link.tsx'
 import { Chain, describeChange, isUncertain, nameHooks } from '../../parts/chain.tsx'
 import { CopyMenu } from '../../parts/copy-menu.tsx'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
@@ -208,39 +209,28 @@ function EventActions({ eventId, request, testable }: Pick<BannerProps, 'eventId
   return (
     <Group gap={8}>
       {testable === undefined ? null : (
-        <Button
+        <ButtonLink
           variant="default"
-          size="xs"
-          renderRoot={(props) => (
-            <Link
-              to="/hooks/$hookId"
-              params={{ hookId: testable }}
-              search={{ tab: 'test', from: eventId }}
-              {...props}
-            />
-          )}
+          to="/hooks/$hookId"
+          params={{ hookId: testable }}
+          search={{ tab: 'test', from: eventId }}
         >
           Open in Test
-        </Button>
+        </ButtonLink>
       )}
       {mayCreate ? (
-        <Button
+        <ButtonLink
           variant="default"
-          size="xs"
-          renderRoot={(props) => (
-            <Link to="/hooks/$hookId" params={{ hookId: 'new' }} search={{ from: eventId }} {...props} />
-          )}
+          to="/hooks/$hookId"
+          params={{ hookId: 'new' }}
+          search={{ from: eventId }}
         >
           Make a hook
-        </Button>
+        </ButtonLink>
       ) : null}
-      <Button
-        variant="default"
-        size="xs"
-        renderRoot={(props) => <Link to="/recovery" search={{ tab: 'simulate', from: eventId }} {...props} />}
-      >
+      <ButtonLink variant="default" to="/recovery" search={{ tab: 'simulate', from: eventId }}>
         Simulate recovery rules
-      </Button>
+      </ButtonLink>
       <CopyMenu
         texts={[
           ['as a command', `hookhelm events explain ${eventId}`],

@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { hookLabel } from '../../../../src/engine/core/hook-title.ts'
@@ -11,6 +10,7 @@ import { useMethod } from '../../gateway/use-method.ts'
 import { Decision } from '../../parts/decision.tsx'
 import { agentTitle, plural } from '../../parts/format.ts'
 import { Empty, Loaded, LoadedList, LoadingRows, layout, Page, Panel } from '../../parts/layout.tsx'
+import { TinyButton } from '../../parts/quiet-button.ts'
 import { Age } from '../../parts/values.tsx'
 import { DecidedMeter, decidedOf, type HookCounts } from '../hooks/hook-counts.tsx'
 import { Headline, Health } from './health.tsx'
@@ -73,14 +73,9 @@ function DemoNote() {
         {remove.error?.message ?? 'This is demo data'}
       </span>
       {mayRemove ? (
-        <Button
-          variant="default"
-          size="compact-xs"
-          loading={remove.isPending}
-          onClick={() => remove.mutate({})}
-        >
+        <TinyButton loading={remove.isPending} onClick={() => remove.mutate({})}>
           Remove it
-        </Button>
+        </TinyButton>
       ) : null}
     </>
   )

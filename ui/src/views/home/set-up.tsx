@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
@@ -8,6 +7,7 @@ import { chooseTenant } from '../../gateway/call.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
 import { layout, Page, Panel } from '../../parts/layout.tsx'
+import { QuietButton, TinyButton } from '../../parts/quiet-button.ts'
 import { useCopy } from '../../parts/use-copy.ts'
 import { PackList } from '../hooks/pack-list.tsx'
 import { useConnectedAgentsQuery } from './home-queries.ts'
@@ -36,11 +36,7 @@ export function SetUpPanel() {
   return (
     <Panel
       title={`Set up: ${done} of ${steps.length} steps done`}
-      aside={
-        <Button variant="default" size="compact-xs" onClick={() => hide(true)}>
-          Hide
-        </Button>
-      }
+      aside={<TinyButton onClick={() => hide(true)}>Hide</TinyButton>}
     >
       <ol className={styles.steps}>{steps}</ol>
     </Panel>
@@ -102,9 +98,9 @@ function PlayDemo() {
   return (
     <>
       {play.error === null ? null : <span role="alert">{play.error.message}</span>}
-      <Button variant="default" size="xs" loading={play.isPending} onClick={() => play.mutate({})}>
+      <QuietButton loading={play.isPending} onClick={() => play.mutate({})}>
         {tenants.some((tenant) => tenant.demo) ? 'Open the demo' : 'Play the demo'}
-      </Button>
+      </QuietButton>
     </>
   )
 }
@@ -133,15 +129,9 @@ function Command({ text }: Readonly<{ text: string }>) {
   return (
     <div className={styles.command}>
       <code>{text}</code>
-      <Button
-        variant="default"
-        size="compact-xs"
-        leftSection={<IconCopy size={13} />}
-        onClick={() => copy(text)}
-        aria-label={`Copy ${text}`}
-      >
+      <TinyButton leftSection={<IconCopy size={13} />} onClick={() => copy(text)} aria-label={`Copy ${text}`}>
         {copied ? 'Copied' : 'Copy'}
-      </Button>
+      </TinyButton>
     </div>
   )
 }

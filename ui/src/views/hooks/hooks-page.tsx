@@ -1,4 +1,4 @@
-import { Button, Modal, Select, Switch } from '@mantine/core'
+import { Modal, Select, Switch } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { codingAgentNames } from '../../../../src/engine/core/coding-agents.ts'
@@ -7,9 +7,11 @@ import { useMay } from '../../frame/caller.ts'
 import type { Result } from '../../gateway/call.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
+import { ButtonLink } from '../../parts/button-link.tsx'
 import { Decision } from '../../parts/decision.tsx'
 import { plural, showControls } from '../../parts/format.ts'
 import { Empty, Failed, Loaded, layout, Page, Panel, Tag } from '../../parts/layout.tsx'
+import { QuietButton } from '../../parts/quiet-button.ts'
 import { Duration } from '../../parts/values.tsx'
 import { placeOf } from '../hook/hook-place.ts'
 import { eventNames } from '../hook/hook-schema.ts'
@@ -47,12 +49,9 @@ export function HooksPage() {
         <>
           <StarterPacks />
           {mayCreate ? (
-            <Button
-              size="xs"
-              renderRoot={(props) => <Link to="/hooks/$hookId" params={{ hookId: 'new' }} {...props} />}
-            >
+            <ButtonLink to="/hooks/$hookId" params={{ hookId: 'new' }}>
               New hook
-            </Button>
+            </ButtonLink>
           ) : null}
         </>
       }
@@ -104,9 +103,7 @@ function StarterPacks() {
   const [isOpen, { open, close }] = useDisclosure(false)
   return (
     <>
-      <Button variant="default" size="xs" onClick={open}>
-        Starter packs
-      </Button>
+      <QuietButton onClick={open}>Starter packs</QuietButton>
       <Modal opened={isOpen} onClose={close} title="Starter packs" size="lg">
         <Packs />
       </Modal>

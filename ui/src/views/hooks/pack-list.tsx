@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useMay } from '../../frame/caller.ts'
 import type { Params, Result } from '../../gateway/call.ts'
@@ -7,6 +6,7 @@ import { useMethod } from '../../gateway/use-method.ts'
 import { Confirmed } from '../../parts/confirmed.tsx'
 import { plural } from '../../parts/format.ts'
 import { Failed, Loaded } from '../../parts/layout.tsx'
+import { TinyButton } from '../../parts/quiet-button.ts'
 import styles from './packs.module.css'
 
 type PackSummary = Result<'packs.list'>['packs'][number]
@@ -62,15 +62,13 @@ function PackRow({
       </div>
       <span className={styles.actions}>
         {mayAdd && !isComplete ? (
-          <Button
-            variant="default"
-            size="compact-xs"
+          <TinyButton
             loading={add.isPending}
             onClick={() => add.mutate({ name, ...params })}
             aria-label={`Add ${name}`}
           >
             Add
-          </Button>
+          </TinyButton>
         ) : null}
         {mayAdd && canRemove && present > 0 ? (
           <Confirmed

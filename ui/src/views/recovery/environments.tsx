@@ -8,6 +8,7 @@ import { Confirmed } from '../../parts/confirmed.tsx'
 import { ObjectText } from '../../parts/form/draft-fields.tsx'
 import { type Fields, fieldsOf, listOf, textOf, updateTo, withField } from '../../parts/form/fields.ts'
 import { Empty, Failed, LoadedList, layout, Panel, Tag } from '../../parts/layout.tsx'
+import { SmallButton, TinyButton } from '../../parts/quiet-button.ts'
 import { Age } from '../../parts/values.tsx'
 import { MONO } from '../../theme.ts'
 import { type Problems, problemAt, problemsOf } from '../rules/rule-draft.ts'
@@ -19,11 +20,7 @@ type Environment = Result<'environments.list'>['environments'][number]
 export function Environments() {
   const [edited, setEdited] = useState<Partial<Environment>>()
   const query = useMethod('environments.list')
-  const newButton = (
-    <Button variant="default" size="compact-sm" onClick={() => setEdited({})}>
-      New environment
-    </Button>
-  )
+  const newButton = <SmallButton onClick={() => setEdited({})}>New environment</SmallButton>
   return (
     <div className={layout.stack}>
       <Permission />
@@ -102,9 +99,9 @@ function EnvironmentRow({
         <Age at={updated_at} />
       </span>
       <Group gap={8}>
-        <Button variant="default" size="compact-xs" onClick={onEdit} aria-label={`Edit ${name}`}>
+        <TinyButton onClick={onEdit} aria-label={`Edit ${name}`}>
           Edit
-        </Button>
+        </TinyButton>
         <Confirmed
           word="Delete"
           sure={`Delete ${name}: what it started goes on`}

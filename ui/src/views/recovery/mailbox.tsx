@@ -1,4 +1,4 @@
-import { Button, Group, VisuallyHidden } from '@mantine/core'
+import { Group, VisuallyHidden } from '@mantine/core'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { useMay } from '../../frame/caller.ts'
@@ -8,6 +8,7 @@ import { useMethod } from '../../gateway/use-method.ts'
 import { TwoWay } from '../../parts/form/two-way.tsx'
 import { Text } from '../../parts/json.tsx'
 import { Empty, Failed, LoadedList, Panel, Tag } from '../../parts/layout.tsx'
+import { TinyButton } from '../../parts/quiet-button.ts'
 import { Age } from '../../parts/values.tsx'
 import { deliveryText } from './firing-page.tsx'
 import styles from './recovery.module.css'
@@ -106,11 +107,7 @@ function OpenMessage({ message }: Readonly<{ message: Message }>) {
             What fired
           </Link>
         )}
-        {mayRead ? (
-          <Button variant="default" size="compact-xs" onClick={() => remove.mutate({ message_id })}>
-            Delete
-          </Button>
-        ) : null}
+        {mayRead ? <TinyButton onClick={() => remove.mutate({ message_id })}>Delete</TinyButton> : null}
       </Group>
       <Failed error={read.error ?? remove.error} />
     </div>

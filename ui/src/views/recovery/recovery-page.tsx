@@ -1,8 +1,9 @@
-import { Button, Switch } from '@mantine/core'
+import { Switch } from '@mantine/core'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useMay } from '../../frame/caller.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
+import { ButtonLink } from '../../parts/button-link.tsx'
 import { Empty, Failed, LoadedList, layout, Page, Panel } from '../../parts/layout.tsx'
 import { PageTabs } from '../../parts/page-tabs.tsx'
 import { NEW_RULE } from '../rules/rule-draft.ts'
@@ -35,14 +36,9 @@ export function RecoveryPage() {
       command={commands[tab] ?? 'hookhelm rules list'}
       actions={
         maySave ? (
-          <Button
-            size="xs"
-            renderRoot={(props) => (
-              <Link to="/recovery/rules/$ruleId" params={{ ruleId: NEW_RULE }} {...props} />
-            )}
-          >
+          <ButtonLink to="/recovery/rules/$ruleId" params={{ ruleId: NEW_RULE }}>
             New rule
-          </Button>
+          </ButtonLink>
         ) : null
       }
     >

@@ -8,6 +8,7 @@ import { type Draft, TextField } from '../../parts/form/draft-fields.tsx'
 import { type Fields, fieldsOf, listOf, textOf, withField } from '../../parts/form/fields.ts'
 import { IconAction } from '../../parts/form/icon-action.tsx'
 import { Failed, Loaded, layout } from '../../parts/layout.tsx'
+import { QuietButton, SmallButton } from '../../parts/quiet-button.ts'
 import { type Problems, problemAt, problemsOf } from '../rules/rule-draft.ts'
 import styles from './recovery.module.css'
 
@@ -71,9 +72,7 @@ function TeamForm({
         />
       ))}
       <Group gap="xs">
-        <Button variant="default" size="xs" onClick={() => setMembers([...members, { name: '' }])}>
-          Add a member
-        </Button>
+        <QuietButton onClick={() => setMembers([...members, { name: '' }])}>Add a member</QuietButton>
         <Button
           size="xs"
           loading={save.isPending}
@@ -111,13 +110,9 @@ function MemberForm({ member, position, problems, onChange, onRemove }: MemberFo
           onChange={({ currentTarget }) => onChange({ ...member, name: currentTarget.value })}
         />
         <Group gap={4}>
-          <Button
-            variant="default"
-            size="compact-sm"
-            onClick={() => save([...channels, { type: 'webhook', url: '' }])}
-          >
+          <SmallButton onClick={() => save([...channels, { type: 'webhook', url: '' }])}>
             Add a channel
-          </Button>
+          </SmallButton>
           <IconAction icon={IconTrash} label={`Remove member ${number}`} onDo={onRemove} />
         </Group>
       </Group>

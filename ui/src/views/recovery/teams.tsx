@@ -1,4 +1,4 @@
-import { Button, Group } from '@mantine/core'
+import { Group } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useMay } from '../../frame/caller.ts'
@@ -7,6 +7,7 @@ import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
 import { Confirmed } from '../../parts/confirmed.tsx'
 import { Empty, Failed, LoadedList, layout, Panel, Tag } from '../../parts/layout.tsx'
+import { SmallButton, TinyButton } from '../../parts/quiet-button.ts'
 import { Mailbox } from './mailbox.tsx'
 import styles from './recovery.module.css'
 import { TeamEditor } from './team-editor.tsx'
@@ -25,11 +26,7 @@ export function Teams({ team, messageId }: TeamsProps) {
   const maySave = useMay('admin')
   const [edited, setEdited] = useState<{ readonly name?: string }>()
   const query = useMethod('teams.list')
-  const newTeam = (
-    <Button variant="default" size="compact-sm" onClick={() => setEdited({})}>
-      New team
-    </Button>
-  )
+  const newTeam = <SmallButton onClick={() => setEdited({})}>New team</SmallButton>
   return (
     <div className={layout.columns}>
       <Mailbox team={team} messageId={messageId} />
@@ -80,9 +77,9 @@ function TeamRow({
         </Link>
         {maySave ? (
           <Group gap={8}>
-            <Button variant="default" size="compact-xs" onClick={onEdit} aria-label={`Edit ${name}`}>
+            <TinyButton onClick={onEdit} aria-label={`Edit ${name}`}>
               Edit
-            </Button>
+            </TinyButton>
             <Confirmed
               word="Delete"
               sure={`Delete ${name} with its mailboxes`}

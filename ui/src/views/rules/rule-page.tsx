@@ -13,6 +13,7 @@ import { type Fields, readFields } from '../../parts/form/fields.ts'
 import { TwoWay } from '../../parts/form/two-way.tsx'
 import { printJson } from '../../parts/json.tsx'
 import { Empty, Failed, Loaded, LoadedList, layout, Page, Panel, Tag } from '../../parts/layout.tsx'
+import { QuietButton } from '../../parts/quiet-button.ts'
 import { FiringRow } from '../recovery/firing-list.tsx'
 import styles from '../recovery/recovery.module.css'
 import {
@@ -196,13 +197,9 @@ function RuleActions({ stored, draft, isEdited, onSaved, onRefused }: RuleAction
     <Group gap="xs" justify="flex-end">
       {stored === undefined ? null : (
         <>
-          <Button
-            variant="default"
-            size="xs"
-            onClick={() => toggle.mutate({ id: stored.id, enabled: !stored.enabled })}
-          >
+          <QuietButton onClick={() => toggle.mutate({ id: stored.id, enabled: !stored.enabled })}>
             {stored.enabled ? 'Switch off' : 'Switch on'}
-          </Button>
+          </QuietButton>
           <Confirmed
             word="Delete"
             sure={`Delete ${stored.id}: its failures stay unanswered`}
@@ -210,11 +207,7 @@ function RuleActions({ stored, draft, isEdited, onSaved, onRefused }: RuleAction
           />
         </>
       )}
-      {isEdited && stored !== undefined ? (
-        <Button variant="default" size="xs" onClick={onSaved}>
-          Discard changes
-        </Button>
-      ) : null}
+      {isEdited && stored !== undefined ? <QuietButton onClick={onSaved}>Discard changes</QuietButton> : null}
       <Button
         size="xs"
         disabled={stored !== undefined && !isEdited}

@@ -1,4 +1,4 @@
-import { Button, Group } from '@mantine/core'
+import { Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -13,6 +13,7 @@ import { Decision, outcomeOf } from '../../parts/decision.tsx'
 import { shortenId } from '../../parts/format.ts'
 import { Diff, Json, printJson, Text } from '../../parts/json.tsx'
 import { Failed, Loaded, LoadedList, layout, Page, Panel, Tag } from '../../parts/layout.tsx'
+import { QuietButton } from '../../parts/quiet-button.ts'
 import { Age, Code, Duration, Id } from '../../parts/values.tsx'
 import { RelatedFirings } from '../recovery/firing-list.tsx'
 import { resultOf, useRun, useSessionEvents } from './run-events.ts'
@@ -365,9 +366,7 @@ function RunActions({ run }: Readonly<{ run: RunDetail }>) {
         />
       ) : null}
       {mayStart && agent_name !== null && given !== null ? (
-        <Button size="xs" variant="default" onClick={() => setStarting(true)}>
-          Rerun with changes
-        </Button>
+        <QuietButton onClick={() => setStarting(true)}>Rerun with changes</QuietButton>
       ) : null}
       <CopyMenu
         texts={[

@@ -1,9 +1,10 @@
-import { Button, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
 import { readJson } from '../../parts/form/fields.ts'
 import { Failed, Loaded, layout, Panel, Tag } from '../../parts/layout.tsx'
+import { QuietButton } from '../../parts/quiet-button.ts'
 import { CopyCommand } from '../../parts/values.tsx'
 import { MONO } from '../../theme.ts'
 import styles from './settings.module.css'
@@ -44,15 +45,13 @@ function Setting({ name, value, from }: Readonly<{ name: string; value: unknown;
         styles={MONO}
         onChange={({ currentTarget }) => setText(currentTarget.value)}
       />
-      <Button
-        variant="default"
-        size="xs"
+      <QuietButton
         disabled={!isEdited || problem !== undefined}
         loading={set.isPending}
         onClick={() => set.mutate({ settings: { [name]: given } })}
       >
         Save
-      </Button>
+      </QuietButton>
       <Failed error={set.error} />
     </div>
   )

@@ -5,6 +5,7 @@ import { chooseTenant } from '../../gateway/call.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
 import { Failed, LoadedList, Panel } from '../../parts/layout.tsx'
+import { TinyButton } from '../../parts/quiet-button.ts'
 import { Age, CopyCommand } from '../../parts/values.tsx'
 import styles from './settings.module.css'
 import { StoredRow } from './stored-row.tsx'
@@ -45,9 +46,7 @@ export function Tenants() {
             {tenant.id === current ? (
               <span className="muted">shown now</span>
             ) : (
-              <Button variant="default" size="compact-xs" onClick={() => chooseTenant(tenant.id)}>
-                Work for it
-              </Button>
+              <TinyButton onClick={() => chooseTenant(tenant.id)}>Work for it</TinyButton>
             )}
             <span className="muted">
               created <Age at={tenant.created_at} />
