@@ -48,7 +48,11 @@ export function Chain({ trace, by, rewrites, opened }: ChainProps) {
       {steps.map(({ hook, outcome, word, text, start, ms }, index) => (
         <li
           key={hook.hook}
-          className={[styles.step, hook.hook === by && outcome === 'block' ? styles.blocked : ''].join(' ')}
+          className={[
+            styles.step,
+            'lined',
+            hook.hook === by && outcome === 'block' ? styles.blocked : '',
+          ].join(' ')}
         >
           <span className={styles.number}>{index + 1}</span>
           <Decision outcome={outcome}>{word}</Decision>

@@ -51,7 +51,7 @@ interface BlueprintViewProps {
 
 function BlueprintView({ stored }: BlueprintViewProps) {
   const { tab = 'agent' } = route.useSearch()
-  const navigate = useNavigate()
+  const navigate = route.useNavigate()
   const maySave = useMay('admin')
   const mayStart = useMay('operator')
   const [edited, setEdited] = useState<Fields>()
@@ -91,14 +91,7 @@ function BlueprintView({ stored }: BlueprintViewProps) {
       <PageTabs
         key={round}
         chosen={tab}
-        onChoose={(name) =>
-          void navigate({
-            to: '/agents/$name',
-            params: { name: stored?.name ?? NEW_BLUEPRINT },
-            search: { tab: name },
-            replace: true,
-          })
-        }
+        onChoose={(name) => void navigate({ to: '.', search: { tab: name }, replace: true })}
         tabs={[
           ...draftTabs(draft, stored === undefined, setEdited),
           ...(stored === undefined ? [] : [startTab(stored, edited !== undefined, mayStart)]),

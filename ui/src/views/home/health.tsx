@@ -94,7 +94,7 @@ function Line({
   children,
 }: Readonly<{ state: 'ok' | 'warn' | 'bad'; link?: ReactNode; children: ReactNode }>) {
   return (
-    <div className={styles.line}>
+    <div className={`${styles.line} lined`}>
       <span className={`${styles.dot} ${styles[state]}`} aria-hidden />
       <span>{children}</span>
       {link}

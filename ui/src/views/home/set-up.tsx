@@ -112,7 +112,7 @@ function Step({
   children,
 }: Readonly<{ number: number; isDone: boolean; title: string; children: ReactNode }>) {
   return (
-    <li className={styles.step}>
+    <li className={`${styles.step} lined`}>
       <span className={isDone ? `${styles.mark} ${styles.done}` : styles.mark}>
         {isDone ? <IconCheck size={15} role="img" aria-label="done" /> : number}
       </span>

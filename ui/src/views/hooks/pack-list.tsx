@@ -53,7 +53,7 @@ function PackRow({
   const isComplete = present === hooks
   const state = isComplete ? 'added' : present > 0 ? `${present} of ${hooks} added` : plural(hooks, 'hook')
   return (
-    <li className={styles.pack} data-pack={name}>
+    <li className={`${styles.pack} lined`} data-pack={name}>
       <div>
         <b>{name}</b>{' '}
         <span className="faint small">{changed > 0 ? `${state}, ${changed} changed` : state}</span>

@@ -66,7 +66,7 @@ function MessageRow({
       replace: true,
     })
   return (
-    <article className={styles.message} data-message={message_id} data-read={read_at !== null}>
+    <article className="lined" data-message={message_id} data-read={read_at !== null}>
       <button type="button" className={styles.messageHead} aria-expanded={isOpen} onClick={open}>
         <span className={styles.dot} data-unread={read_at === null} aria-hidden />
         <span className="cut">

@@ -65,7 +65,7 @@ function TeamRow({
   const maySave = useMay('admin')
   const remove = useAction('teams.delete')
   return (
-    <div className={styles.team} data-team={name}>
+    <div className={`${styles.team} lined`} data-team={name}>
       <Group justify="space-between" gap={12} wrap="nowrap">
         <Link
           to="/recovery"

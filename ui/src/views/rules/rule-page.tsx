@@ -224,16 +224,10 @@ function RuleActions({ stored, draft, isEdited, onSaved, onRefused }: RuleAction
 /** Live proof: what the draft would do to a recorded event. */
 function Proof({ draft }: Readonly<{ draft: Fields }>) {
   const mayUse = useMay('operator')
-  const { ruleId } = route.useParams()
-  const { from, source } = route.useSearch()
-  const navigate = useNavigate()
+  const { from } = route.useSearch()
+  const navigate = route.useNavigate()
   const pick = (eventId: string | undefined) =>
-    void navigate({
-      to: '/recovery/rules/$ruleId',
-      params: { ruleId },
-      search: { source, from: eventId },
-      replace: true,
-    })
+    void navigate({ to: '.', search: (now) => ({ ...now, from: eventId }), replace: true })
   if (!mayUse) return null
   return (
     <Panel title="Simulate" aside="nothing happens">

@@ -19,12 +19,14 @@ export function RunLog({
       {events.length === 0 ? (
         <Empty title="No event yet">What the run does appears here by itself.</Empty>
       ) : (
-        <ol className={styles.log} aria-label="Events of the run">
+        <ol aria-label="Events of the run">
           {shown.length < events.length ? (
-            <li className={styles.more}>{plural(events.length - shown.length, 'older event')} not shown</li>
+            <li className={`${styles.more} lined`}>
+              {plural(events.length - shown.length, 'older event')} not shown
+            </li>
           ) : null}
           {shown.map((event) => (
-            <li key={event.event_id} data-type={event.event_type}>
+            <li key={event.event_id} className="lined" data-type={event.event_type}>
               <details>
                 <summary className={styles.row}>
                   <time

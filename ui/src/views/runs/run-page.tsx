@@ -242,7 +242,7 @@ function HookFailures({
         const runId = session === undefined ? undefined : hookRuns.get(session)
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: the same hook may fail twice
-          <div key={index} className={styles.failure} data-hook-failure={target}>
+          <div key={index} className={`${styles.failure} lined`} data-hook-failure={target}>
             <Decision outcome="failed">{point}</Decision>
             <div>
               <p>{(reason ?? 'no reason given').slice(0, 4_000)}</p>

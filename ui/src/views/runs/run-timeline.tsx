@@ -59,7 +59,7 @@ export function RunTimeline({ phases, isLive, hookRuns }: RunTimelineProps) {
             <li
               // biome-ignore lint/suspicious/noArrayIndexKey: the phases of a run stay in their order
               key={`${index}-${kind}`}
-              className={styles.lane}
+              className={`${styles.lane} lined`}
               data-phase={hook?.point ?? kind}
               title={`${formatInstant(start)}, ${formatDuration(took)}`}
             >
