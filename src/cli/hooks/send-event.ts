@@ -5,6 +5,7 @@ import type { Decision } from '../../engine/core/decision.ts'
 import { HookError } from '../../engine/core/errors/error.ts'
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import type { DispatchOptions } from '../../engine/dispatch/dispatch-event.ts'
 import type { Hooks } from '../../engine/dispatch/hooks.ts'
 import { parseJson } from '../../safe/json.ts'
@@ -76,7 +77,6 @@ export function cliEnvelope({ cwd = '.', session, agent }: EventArgs): Envelope 
   return {
     cwd: resolve(cwd),
     host: 'hookhelm-cli',
-    ...(session === undefined ? {} : { session }),
-    ...(agent === undefined ? {} : { agent }),
+    ...definedFields({ session, agent }),
   }
 }
