@@ -17,14 +17,18 @@ import { plural, shortenId } from '../parts/format.ts'
 import styles from './app-frame.module.css'
 import { useApprovalNotifications } from './approval-notifications.tsx'
 import { type Caller, useCaller } from './caller.ts'
+import { useShortcuts } from './keyboard/shortcuts.ts'
 import { Mark } from './mark.tsx'
 import { navigation } from './navigation.ts'
-import { useShortcuts } from './shortcuts.ts'
 import { useGuardsOff, usePendingApprovals } from './status.ts'
 
 /** Loaded when they are opened first. */
-const CommandPalette = lazy(async () => ({ default: (await import('./command-palette.tsx')).CommandPalette }))
-const KeyboardHelp = lazy(async () => ({ default: (await import('./keyboard-help.tsx')).KeyboardHelp }))
+const CommandPalette = lazy(async () => ({
+  default: (await import('./keyboard/command-palette.tsx')).CommandPalette,
+}))
+const KeyboardHelp = lazy(async () => ({
+  default: (await import('./keyboard/keyboard-help.tsx')).KeyboardHelp,
+}))
 
 /** Sidebar, header, and the view between them. On a phone the sidebar is a bar at the bottom. */
 export function AppFrame() {

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
+import { SmallButton } from '../parts/buttons/quiet-button.ts'
 import { agentTitle, showControls } from '../parts/format.ts'
-import { SmallButton } from '../parts/quiet-button.ts'
 import { usePendingApprovals } from './status.ts'
 
 /** A browser may have no notifications, for example over plain http. */

@@ -1,8 +1,8 @@
 import { Skeleton } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
 import { GatewayError } from '../gateway/call.ts'
+import { QuietButton } from './buttons/quiet-button.ts'
 import styles from './layout.module.css'
-import { QuietButton } from './quiet-button.ts'
 import { CopyCommand } from './values.tsx'
 
 export { styles as layout }

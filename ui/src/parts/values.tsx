@@ -1,8 +1,8 @@
 import { Tooltip } from '@mantine/core'
 import { useCallback, useSyncExternalStore } from 'react'
 import { chosenTenant } from '../gateway/call.ts'
+import { useCopy } from './buttons/use-copy.ts'
 import { formatAge, formatDuration, formatInstant, shortenId } from './format.ts'
-import { useCopy } from './use-copy.ts'
 import styles from './values.module.css'
 
 /** When the current interval began: everything that shares an interval shows the same time. */

@@ -1,7 +1,7 @@
 import { Combobox, TextInput, useCombobox } from '@mantine/core'
 import { IconFilter } from '@tabler/icons-react'
 import { useEffect, useRef, useState } from 'react'
-import { isTyping, usePageKeys } from '../../frame/shortcuts.ts'
+import { isTyping, usePageKeys } from '../../frame/keyboard/shortcuts.ts'
 import { MONO } from '../../theme.ts'
 import { filterFields, parseFilter } from './filter.ts'
 

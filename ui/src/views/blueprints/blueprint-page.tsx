@@ -5,7 +5,8 @@ import { useState } from 'react'
 import { useMay } from '../../frame/caller.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { keyOf, useMethod } from '../../gateway/use-method.ts'
-import { Confirmed } from '../../parts/confirmed.tsx'
+import { Confirmed } from '../../parts/buttons/confirmed.tsx'
+import { QuietButton } from '../../parts/buttons/quiet-button.ts'
 import { Decision } from '../../parts/decision.tsx'
 import {
   type Draft,
@@ -17,7 +18,6 @@ import {
 import { type Fields, fieldsOf, textOf, unlessEmpty, withField } from '../../parts/form/fields.ts'
 import { Failed, Loaded, layout, Page, Panel, Tag } from '../../parts/layout.tsx'
 import { type PageTab, PageTabs } from '../../parts/page-tabs.tsx'
-import { QuietButton } from '../../parts/quiet-button.ts'
 import { CopyCommand } from '../../parts/values.tsx'
 import { defaultsOf, ParameterForm } from '../runs/parameter-form.tsx'
 import { RunForm } from '../runs/start-run.tsx'

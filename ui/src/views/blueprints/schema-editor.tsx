@@ -1,12 +1,12 @@
 import { Checkbox, Select, TextInput } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
+import { SmallButton } from '../../parts/buttons/quiet-button.ts'
 import { ObjectText, TextField } from '../../parts/form/draft-fields.tsx'
 import { type Fields, fieldsOf, textsOf, unlessEmpty, withField } from '../../parts/form/fields.ts'
 import { IconAction } from '../../parts/form/icon-action.tsx'
 import { TwoWay } from '../../parts/form/two-way.tsx'
 import { layout } from '../../parts/layout.tsx'
-import { SmallButton } from '../../parts/quiet-button.ts'
 import { MONO } from '../../theme.ts'
 import styles from './blueprint-page.module.css'
 

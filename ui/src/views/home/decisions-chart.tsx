@@ -2,9 +2,9 @@ import { VisuallyHidden } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import uPlot from 'uplot'
 import { formatClock, formatDuration } from '../../parts/format.ts'
-import { Plot, type PlotProps } from '../../parts/plot.tsx'
 import { useNow } from '../../parts/values.tsx'
 import styles from './decisions-chart.module.css'
+import { Plot, type PlotProps } from './plot.tsx'
 
 /** From the bottom of a bar to its top. */
 const outcomes = ['allow', 'rewrite', 'ask', 'block'] as const

@@ -3,10 +3,10 @@ import { useMay } from '../../frame/caller.ts'
 import type { Params, Result } from '../../gateway/call.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
-import { Confirmed } from '../../parts/confirmed.tsx'
+import { Confirmed } from '../../parts/buttons/confirmed.tsx'
+import { TinyButton } from '../../parts/buttons/quiet-button.ts'
 import { plural } from '../../parts/format.ts'
 import { Failed, Loaded } from '../../parts/layout.tsx'
-import { TinyButton } from '../../parts/quiet-button.ts'
 import styles from './packs.module.css'
 
 type PackSummary = Result<'packs.list'>['packs'][number]

@@ -8,8 +8,8 @@ import type { Params } from '../../gateway/call.ts'
 import { useSubscription } from '../../gateway/live.ts'
 import { keyOf, useMethod } from '../../gateway/use-method.ts'
 import { usePages } from '../../gateway/use-pages.ts'
+import { OlderButton } from '../../parts/buttons/older-button.tsx'
 import { Empty, LoadedList, layout, Page, Panel } from '../../parts/layout.tsx'
-import { OlderButton } from '../../parts/older-button.tsx'
 import { Age, CopyCommand } from '../../parts/values.tsx'
 import {
   causeOf,

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useEffectEvent, useRef } from 'react'
-import { navigation } from './navigation.ts'
+import { navigation } from '../navigation.ts'
 
 /** `⌘K` opens the palette, `?` the help, and `g` followed by a view's key that view. */
 export function useShortcuts({ openPalette, openHelp }: { openPalette(): void; openHelp(): void }): void {

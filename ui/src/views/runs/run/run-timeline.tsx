@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
-import type { RunHookCall, RunHookState, RunPhase } from '../../../../src/runs/run-timeline.ts'
-import { Decision, type Outcome } from '../../parts/decision.tsx'
-import { formatDuration, formatInstant } from '../../parts/format.ts'
-import { Panel } from '../../parts/layout.tsx'
-import { useNow } from '../../parts/values.tsx'
+import type { RunHookCall, RunHookState, RunPhase } from '../../../../../src/runs/run-timeline.ts'
+import { Decision, type Outcome } from '../../../parts/decision.tsx'
+import { formatDuration, formatInstant } from '../../../parts/format.ts'
+import { Panel } from '../../../parts/layout.tsx'
+import { useNow } from '../../../parts/values.tsx'
 import styles from './run-timeline.module.css'
 
 const outcomes: Readonly<Record<RunHookState, Outcome>> = {

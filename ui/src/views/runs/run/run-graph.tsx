@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { call } from '../../gateway/call.ts'
-import { keyOf } from '../../gateway/use-method.ts'
-import { Loaded, Panel } from '../../parts/layout.tsx'
+import { call } from '../../../gateway/call.ts'
+import { keyOf } from '../../../gateway/use-method.ts'
+import { Loaded, Panel } from '../../../parts/layout.tsx'
+import { hasEnded, pointName, RunStatus, type RunSummary, runDuration, starterOf } from '../run-status.tsx'
 import styles from './run-graph.module.css'
-import { hasEnded, pointName, RunStatus, type RunSummary, runDuration, starterOf } from './run-status.tsx'
 
 interface Family {
   readonly run: RunSummary

@@ -1,17 +1,17 @@
-import type { RewriteStep } from '../../../src/engine/core/decision.ts'
-import { hookLabel } from '../../../src/engine/core/hook-title.ts'
-import type { Execution } from '../../../src/engine/core/records/sink.ts'
-import type { TraceHook } from '../../../src/engine/core/records/trace.ts'
+import type { RewriteStep } from '../../../../src/engine/core/decision.ts'
+import { hookLabel } from '../../../../src/engine/core/hook-title.ts'
+import type { Execution } from '../../../../src/engine/core/records/sink.ts'
+import type { TraceHook } from '../../../../src/engine/core/records/trace.ts'
 import type {
   ExplainedCondition,
   ExplainedHook,
   ExplainedTrace,
-} from '../../../src/stored-hooks/saving/explain-conditions.ts'
+} from '../../../../src/stored-hooks/saving/explain-conditions.ts'
+import { Decision, type Outcome } from '../../parts/decision.tsx'
+import { fieldsOf } from '../../parts/form/fields.ts'
+import { formatDuration } from '../../parts/format.ts'
+import { Tag } from '../../parts/layout.tsx'
 import styles from './chain.module.css'
-import { Decision, type Outcome } from './decision.tsx'
-import { fieldsOf } from './form/fields.ts'
-import { formatDuration } from './format.ts'
-import { Tag } from './layout.tsx'
 
 interface ChainProps {
   readonly trace: Pick<ExplainedTrace, 'hooks'>

@@ -1,6 +1,6 @@
-import { formatDuration, formatInstant, plural } from '../../parts/format.ts'
-import { Json } from '../../parts/json.tsx'
-import { Empty, Panel } from '../../parts/layout.tsx'
+import { formatDuration, formatInstant, plural } from '../../../parts/format.ts'
+import { Json } from '../../../parts/json.tsx'
+import { Empty, Panel } from '../../../parts/layout.tsx'
 import type { SessionEvent } from './run-events.ts'
 import styles from './run-log.module.css'
 
