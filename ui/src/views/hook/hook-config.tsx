@@ -9,7 +9,7 @@ import { type Fields, isFields, type ReadText, textOf } from '../../parts/form/f
 import { TwoWay } from '../../parts/form/two-way.tsx'
 import { Text } from '../../parts/json.tsx'
 import { layout, Panel } from '../../parts/layout.tsx'
-import styles from './hook-config.module.css'
+import styles from './hook.module.css'
 import { type HookEditorProps, HookForm } from './hook-form.tsx'
 import { HookProof, usePreview } from './hook-proof.tsx'
 import { type HookDraft, toInput } from './hook-schema.ts'

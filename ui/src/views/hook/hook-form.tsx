@@ -4,7 +4,7 @@ import { useCaller } from '../../frame/caller.ts'
 import type { GatewayError } from '../../gateway/call.ts'
 import { fieldsOf, textOf, withField } from '../../parts/form/fields.ts'
 import { layout } from '../../parts/layout.tsx'
-import styles from './hook-config.module.css'
+import styles from './hook.module.css'
 import { eventNames, type FieldSchema, type HookDraft, handlerConfigs, hookFields } from './hook-schema.ts'
 import { SchemaField } from './schema-field.tsx'
 

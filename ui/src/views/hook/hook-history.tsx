@@ -7,7 +7,7 @@ import { Decision, type Outcome } from '../../parts/decision.tsx'
 import { formatInstant } from '../../parts/format.ts'
 import { Empty, LoadedList, layout, Panel } from '../../parts/layout.tsx'
 import { CopyCommand, Duration } from '../../parts/values.tsx'
-import styles from './hook-history.module.css'
+import styles from './hook.module.css'
 
 /** How the execution of one hook looks. */
 export const executionOutcomes: Readonly<Record<ExecutionDecision, Outcome>> = {

@@ -7,7 +7,7 @@ import { Decision } from '../../parts/decision.tsx'
 import { plural } from '../../parts/format.ts'
 import { Empty, Failed, Loaded, layout, Meter, Panel } from '../../parts/layout.tsx'
 import { Age, Code } from '../../parts/values.tsx'
-import styles from './hook-config.module.css'
+import styles from './hook.module.css'
 import { type HookDraft, toInput } from './hook-schema.ts'
 
 type Preview = Result<'hooks.preview'>

@@ -13,9 +13,8 @@ import { formatClock, formatDuration, showControls } from '../../parts/format.ts
 import { Diff, printJson, Text } from '../../parts/json.tsx'
 import { Empty, Failed, layout, Panel } from '../../parts/layout.tsx'
 import { Terms } from '../event/chain.tsx'
-import styles from './hook-config.module.css'
+import styles from './hook.module.css'
 import { executionOutcomes } from './hook-history.tsx'
-import overview from './hook-overview.module.css'
 import { type HookDraft, toInput } from './hook-schema.ts'
 import { type RecordedSample, useRecordedSample } from './recorded-sample.ts'
 
@@ -192,7 +191,7 @@ function TestReport({ result }: Readonly<{ result: TestResult }>) {
   return (
     <>
       <Panel title="Result" aside={<Decision outcome={executionOutcomes[decision]}>{decision}</Decision>}>
-        <Facts facts={facts} className={overview.facts} />
+        <Facts facts={facts} className={styles.facts} />
       </Panel>
       {Object.entries({ stdout, stderr }).map(([name, text]) =>
         text === '' ? null : (
