@@ -1,6 +1,8 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import type { AgentHost, HostEnvironment } from '../agents/agent-host.ts'
+import { after } from '../engine/core/values/after.ts'
+import { systemClock } from '../engine/core/values/clock.ts'
 import { childEnvironment } from '../safe/process/child-environment.ts'
 import { runProcess } from '../safe/process/run-process.ts'
 
@@ -46,11 +48,15 @@ const TIMEOUT_MS = 15_000
 
 /** The version that the agent's program prints, or undefined if it prints none. */
 export async function programVersion(program: string, env: HostEnvironment): Promise<string | undefined> {
+  const abort = new AbortController()
+  const cancelTimeout = after(systemClock, TIMEOUT_MS, () => abort.abort())
   try {
     const spec = { argv: [program, '--version'], env: childEnvironment([], {}, env) }
-    const { exitCode, stdout } = await runProcess(spec, AbortSignal.timeout(TIMEOUT_MS))
+    const { exitCode, stdout } = await runProcess(spec, abort.signal)
     return exitCode === 0 ? /\d+\.\d+[\w.-]*/.exec(stdout)?.[0] : undefined
   } catch {
     return undefined
+  } finally {
+    cancelTimeout()
   }
 }

@@ -9,6 +9,8 @@ import {
 } from '../../agents/agent-host.ts'
 import { errorText } from '../../engine/core/errors/error.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
+import { after } from '../../engine/core/values/after.ts'
+import { systemClock } from '../../engine/core/values/clock.ts'
 import { runProcess } from '../../safe/process/run-process.ts'
 import type { BrokenGateways } from './broken-gateways.ts'
 import type { ProbedGateway } from './probe-commands.ts'
@@ -148,18 +150,21 @@ interface NodeRun {
 
 /** The doctor's own environment must not add output. */
 async function runNode(args: readonly string[], { env, project }: HostPaths): Promise<NodeRun> {
+  const abort = new AbortController()
+  const cancelTimeout = after(systemClock, TIMEOUT_MS, () => abort.abort())
   try {
     const variables = Object.entries(env).filter(
       (entry): entry is [string, string] => entry[1] !== undefined && entry[0] !== 'NODE_OPTIONS',
     )
     const argv = [process.execPath, ...args]
-    const spec = { argv, cwd: project, env: Object.fromEntries(variables) }
-    const run = await runProcess(spec, AbortSignal.timeout(TIMEOUT_MS))
+    const run = await runProcess({ argv, cwd: project, env: Object.fromEntries(variables) }, abort.signal)
     return run.exitCode === 0
       ? { stdout: run.stdout }
       : { stdout: '', failed: errorLine(run.stderr) ?? `it ended with ${run.exitCode}` }
   } catch (thrown) {
     return { stdout: '', failed: errorText(thrown) }
+  } finally {
+    cancelTimeout()
   }
 }
 

@@ -1,6 +1,8 @@
 import type { CommandHost, HostPaths, SamplePayload } from '../../agents/agent-host.ts'
 import { findAdapter } from '../../agents/table.ts'
 import { errorText } from '../../engine/core/errors/error.ts'
+import { after } from '../../engine/core/values/after.ts'
+import { systemClock } from '../../engine/core/values/clock.ts'
 import { shellArgv } from '../../safe/process/process-spec.ts'
 import { runProcess } from '../../safe/process/run-process.ts'
 import type { WrittenHookCommand } from '../hook-command.ts'
@@ -31,6 +33,8 @@ export async function runHookCommand(
   command: WrittenHookCommand,
   { host, paths, session }: ProbeContext,
 ): Promise<CommandRun> {
+  const abort = new AbortController()
+  const cancelTimeout = after(systemClock, command.timeoutMs ?? DEFAULT_TIMEOUT_MS, () => abort.abort())
   const payload = samplePayload(host, {
     session_id: session,
     cwd: paths.project,
@@ -44,12 +48,14 @@ export async function runHookCommand(
         env: { ...definedVariables(paths.env), ...host.hookEnvironment(paths) },
         stdin: JSON.stringify(payload),
       },
-      AbortSignal.timeout(command.timeoutMs ?? DEFAULT_TIMEOUT_MS),
+      abort.signal,
     )
     const killed = signal === undefined ? {} : { failed: `ended by ${signal}` }
     return { exit: exitCode, stdout, stderr, ms: Math.round(durationMs), ...killed }
   } catch (thrown) {
     return { exit: undefined, stdout: '', stderr: '', ms: 0, failed: errorText(thrown) }
+  } finally {
+    cancelTimeout()
   }
 }
 
