@@ -162,7 +162,8 @@ interface MeterProps {
 export function Meter({ value, max, label, look = 'accent' }: MeterProps) {
   return (
     <meter
-      className={`${styles.meter} ${styles[look]}`}
+      className={styles.meter}
+      style={{ color: `var(--${look})` }}
       min={0}
       max={Math.max(max, 1)}
       value={value}

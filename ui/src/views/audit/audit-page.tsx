@@ -37,7 +37,7 @@ export function AuditPage() {
       wide
     >
       <FilterBar value={filter} onChange={change} />
-      <div className={styles.explorer}>
+      <div className={`${layout.columns} ${styles.explorer}`}>
         <Facets params={params} onAdd={(term) => change(`${filter} ${term}`.trim())} />
         <Events params={params} />
       </div>

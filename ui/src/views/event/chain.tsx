@@ -7,7 +7,7 @@ import type {
   ExplainedHook,
   ExplainedTrace,
 } from '../../../../src/stored-hooks/saving/explain-conditions.ts'
-import { Decision, type Outcome } from '../../parts/decision.tsx'
+import { Decision, type Outcome, roleOf } from '../../parts/decision.tsx'
 import { fieldsOf } from '../../parts/form/fields.ts'
 import { formatDuration } from '../../parts/format.ts'
 import { Tag } from '../../parts/layout.tsx'
@@ -71,7 +71,7 @@ export function Chain({ trace, by, rewrites, opened }: ChainProps) {
           </span>
           <svg className={styles.bar} viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
             <rect
-              className={styles[outcome]}
+              fill={`var(--${outcome === 'allow' ? 'allow-bar' : roleOf(outcome)})`}
               x={ms === 0 ? 0 : (start / total) * 100}
               width={ms === 0 ? 0 : Math.max((ms / total) * 100, 0.8)}
               y="0"

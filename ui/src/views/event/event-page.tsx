@@ -174,11 +174,11 @@ function Banner({ decision, names, eventId, request, testable, uncertain }: Bann
     kind !== 'allow' ? kind : opened.length > 0 ? 'opened' : steps.length > 0 ? 'rewrite' : 'allow'
   const why = reason ?? message ?? code
   return (
-    <div className={`${styles.banner} ${styles[outcome]}`} role="status">
+    <div className={[layout.banner, styles[outcome]].join(' ')} role="status">
       <Decision outcome={outcome}>
         <b>{verbs[outcome]}</b>
       </Decision>
-      <span className={styles.because}>
+      <span className={layout.because}>
         {by === undefined ? null : (
           <>
             by <b>{names.of(by)}</b>

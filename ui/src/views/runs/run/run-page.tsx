@@ -137,9 +137,13 @@ function useHookRuns(sessionId: string, hooks: number): ReadonlyMap<string, stri
 function WaitsForApproval({ waitsFor }: Pick<RunViewProps, 'waitsFor'>) {
   if (waitsFor.length === 0) return null
   return (
-    <div className={`${styles.verdict} ${styles.waits}`} role="status" aria-label="Approvals">
+    <div
+      className={`${layout.banner} ${styles.verdict} ${styles.waits}`}
+      role="status"
+      aria-label="Approvals"
+    >
       {waitsFor.map(({ approval_id, event, tool, hook_name, approvers_needed, approved_by }) => (
-        <div key={approval_id} className={styles.because}>
+        <div key={approval_id} className={layout.because}>
           <b>Waits for approval</b> <Link to="/approvals">{approval_id}</Link> by{' '}
           {approvers_needed === 1 ? 'an approver' : `${approvers_needed} approvers`}
           {approved_by.length === 0 ? '' : `, ${approved_by.join(', ')} approved`}
@@ -175,11 +179,15 @@ function Verdict({ run, hooks }: VerdictProps) {
   const blocker = hooks.find(refusesRun)
   const changers = startChanges(hooks).map(({ target }) => target)
   return (
-    <div className={`${styles.verdict} ${styles[status] ?? ''}`} role="status" aria-label="Outcome">
+    <div
+      className={`${layout.banner} ${styles.verdict} ${styles[status] ?? ''}`}
+      role="status"
+      aria-label="Outcome"
+    >
       <RunStatus run={run}>
         <b>{words[status]}</b>
       </RunStatus>
-      <span className={styles.because}>
+      <span className={layout.because}>
         {status === 'blocked' && blocker !== undefined ? (
           <>
             by <b>{blocker.target}</b> —{' '}
@@ -246,7 +254,7 @@ function HookFailures({
             <Decision outcome="failed">{point}</Decision>
             <div>
               <p>{(reason ?? 'no reason given').slice(0, 4_000)}</p>
-              <p className={styles.muted}>
+              <p className="muted">
                 {targetType} <b>{target}</b> · {consequences[onError ?? ''] ?? 'unknown policy'}
                 {runId === undefined ? null : (
                   <>
