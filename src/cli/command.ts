@@ -1,5 +1,6 @@
 import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs, parseArgs } from 'citty'
 import { errorText, HookError, isHookError } from '../engine/core/errors/error.ts'
+import { definedFields } from '../engine/core/values/defined-fields.ts'
 import { nearest } from '../engine/core/values/nearest.ts'
 import { printMessage, printOutput } from './output.ts'
 
@@ -23,7 +24,14 @@ const sharedArgs = {
 
 type SharedArgs = typeof sharedArgs
 
+/** The values of flags, as far as they are given: texts and switches. */
+export type Flags<Text extends string, Switch extends string = never> = {
+  readonly [Name in Text]?: string | undefined
+} & { readonly [Name in Switch]?: boolean | undefined }
+
 interface CommandSpec<A extends ArgsDef> {
+  /** Of a subcommand. The others are described in the command table. */
+  readonly meta?: { readonly name: string; readonly description: string }
   readonly args?: A
   /** Takes any number of words; otherwise a word that no positional argument takes is refused. */
   readonly manyWords?: true
@@ -35,6 +43,7 @@ export function command<const A extends ArgsDef>(spec: CommandSpec<A>): CommandD
   // The spread has exactly these keys; the compiler cannot see that for a generic A.
   const args = { ...spec.args, ...sharedArgs } as A & SharedArgs
   return defineCommand({
+    ...definedFields({ meta: spec.meta }),
     args,
     async run({ args: parsed, rawArgs }) {
       const words = joinSwitches(rawArgs, args)

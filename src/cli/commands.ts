@@ -175,15 +175,13 @@ export const commands: readonly CommandRow[] = [
     noun('members', 'Manage people and machine accounts, who own tokens', ['list', 'create', 'delete']),
     noun('tokens', 'Manage access tokens', ['list', 'create', 'delete']),
     {
-      ...noun('secrets', 'Manage secrets for hooks, and the key that encrypts them; values are write-only', [
-        'list',
-        'set',
-        'delete',
-        'rotate',
-      ]),
-      localVerbs: ['rotate'],
+      ...noun(
+        'secrets',
+        'Manage secrets for hooks, and the key that encrypts them; values are write-only',
+        ['list', 'set', 'delete', 'rotate'],
+        { rotate: async () => (await import('./gateway/rotate-keys.ts')).rotateKeysCommand },
+      ),
       alias: 'secret',
-      load: async () => (await import('./gateway/secrets.ts')).secretsCommand(),
     },
     noun('providers', 'Manage model providers; keys are write-only', ['list', 'set', 'delete']),
     noun('settings', 'Show and change settings', ['get', 'set']),
@@ -191,31 +189,29 @@ export const commands: readonly CommandRow[] = [
     noun('reports', 'Show the last result of `hookhelm doctor` for each coding agent', ['list', 'set']),
     noun('audit', 'Verify the tamper-evident audit log', ['verify']),
     {
-      ...noun('blueprints', 'Manage the agents that can be started', ['list', 'show', 'save', 'delete']),
-      localVerbs: ['save'],
+      ...noun('blueprints', 'Manage the agents that can be started', ['list', 'show', 'save', 'delete'], {
+        save: async () => (await import('./runs/save-blueprint.ts')).saveBlueprintCommand,
+      }),
       replaced: { create: 'blueprints save', update: 'blueprints save' },
-      load: async () => (await import('./runs/runs.ts')).blueprintsCommand(),
     },
-    {
-      ...noun('runs', 'Start, watch, stop and resume runs of agents', [
-        ...['start', 'list', 'show', 'watch', 'stop', 'resume'],
-      ]),
-      localVerbs: ['watch'],
-      load: async () => (await import('./runs/runs.ts')).runsCommand(),
-    },
+    noun(
+      'runs',
+      'Start, watch, stop and resume runs of agents',
+      ['start', 'list', 'show', 'watch', 'stop', 'resume'],
+      { watch: async () => (await import('./runs/watch-run.ts')).watchRunCommand },
+    ),
     noun('run-sessions', 'Show the sessions of runs, their events and results', [
       ...['list', 'show', 'events', 'result', 'tail', 'delete'],
     ]),
     noun('run-hooks', 'Manage named hooks that blueprints refer to', [
       ...['list', 'show', 'create', 'update', 'delete'],
     ]),
-    {
-      ...noun('approvals', 'Show what waits for a person, and answer', [
-        ...['list', 'show', 'approve', 'deny', 'cancel', 'revoke', 'draft', 'watch'],
-      ]),
-      localVerbs: ['watch'],
-      load: async () => (await import('./gateway/watch-approvals.ts')).approvalsCommand(),
-    },
+    noun(
+      'approvals',
+      'Show what waits for a person, and answer',
+      ['list', 'show', 'approve', 'deny', 'cancel', 'revoke', 'draft', 'watch'],
+      { watch: async () => (await import('./gateway/watch-approvals.ts')).watchApprovalsCommand },
+    ),
     noun('rules', 'Manage recovery rules, try them on an event, and show what they did', [
       ...['list', 'create', 'update', 'toggle', 'simulate', 'history', 'firing', 'delete'],
     ]),
@@ -255,12 +251,13 @@ export function methodNoun(name: string): string {
 }
 
 /** The methods of one part of the gateway's API: `hookhelm hooks get`, `hookhelm hooks create`, … */
-function noun(name: string, about: string, verbs: readonly string[]): CommandRow {
+function noun(name: string, about: string, verbs: readonly string[], own: SubCommandsDef = {}): CommandRow {
   return {
     name,
     about,
     isRemote: true,
     verbs,
-    load: async () => (await import('./remote/method-command.ts')).nounCommand(methodNoun(name), verbs),
+    localVerbs: Object.keys(own),
+    load: async () => (await import('./remote/method-command.ts')).nounCommand(methodNoun(name), verbs, own),
   }
 }

@@ -3,7 +3,6 @@ import type { CommandHost, ConfigEdit, ConfiguredHook } from '../agents/agent-ho
 import { stringsAtPath, valueAtPath } from '../agents/config/host-settings.ts'
 import { nodeValue, parseConfig, splitByteOrderMark, unusableConfig } from '../agents/config/read-config.ts'
 import { isRecord } from '../engine/core/schema/check.ts'
-import { definedFields } from '../engine/core/values/defined-fields.ts'
 import {
   addHooks,
   foreignContent,
@@ -31,7 +30,7 @@ export interface ConfigTarget {
 
 /** Our hooks in an agent's configuration. */
 export function listOwnHooks(host: CommandHost, file: string, text: string): ConfiguredHook[] {
-  return listHooks(splitByteOrderMark(text).text, hookConfigFile(host, file)).filter(
+  return listHooks(splitByteOrderMark(text).text, { ...host, path: file }).filter(
     (hook) => parseHookCommand(host, hook) !== undefined,
   )
 }
@@ -41,17 +40,9 @@ export function narrowMatcher({ matcher }: ConfiguredHook): unknown {
   return matcher === '' || matcher === '*' ? undefined : matcher
 }
 
-function hookConfigFile({ layout, preamble, notEvents }: CommandHost, path: string): HookConfigFile {
-  return {
-    path,
-    layout,
-    ...definedFields({ preamble, notEvents }),
-  }
-}
-
 /** The configuration of an agent with command hooks. */
 export function hooksTarget(host: CommandHost, path: string, entries: readonly HookEntry[]): ConfigTarget {
-  const file = hookConfigFile(host, path)
+  const file = { ...host, path }
   const isOurs = (value: unknown) =>
     isRecord(value) && parseHookCommand(host, { event: '', value }) !== undefined
   return {

@@ -308,7 +308,11 @@ export function disconnectTargets(
 
 function pluginTargets(
   host: PluginHost,
-  { config, dataFolder, settings }: PluginConnection,
+  {
+    config,
+    dataFolder,
+    settings,
+  }: { readonly config: AgentConfigFile; readonly dataFolder: string; readonly settings: PluginSettings },
 ): readonly ConfigTarget[] {
   const folder = host.pluginFolder(config, dataFolder)
   const edits = host.configEdits(folder)
@@ -316,10 +320,4 @@ function pluginTargets(
     ...host.pluginFiles(settings).map(({ path, text }) => ownFileTarget(join(folder, path), text)),
     ...(edits.length === 0 ? [] : [editsTarget(config.file, edits)]),
   ]
-}
-
-interface PluginConnection {
-  readonly config: AgentConfigFile
-  readonly dataFolder: string
-  readonly settings: PluginSettings
 }

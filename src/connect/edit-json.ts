@@ -20,7 +20,7 @@ const BLANK = /[ \t\r\n]/
  * Returns the text with one more item at the end of an array or object. Only the closing bracket moves, so comments stay
  * where they are.
  */
-export function appendItem(config: ParsedConfig, container: Node, item: string): string {
+function appendItem(config: ParsedConfig, container: Node, item: string): string {
   const { text, eol, unit } = config
   const last = container.children?.at(-1)
   const close = container.offset + container.length - 1
@@ -93,7 +93,7 @@ function collapseEmpty(text: string, open: number): string {
 }
 
 /** Whether the value of a property is an empty array or object with no comment in or before it. */
-export function isEmptyValue(text: string, value: Node): boolean {
+function isEmptyValue(text: string, value: Node): boolean {
   const key = value.parent?.children?.[0]
   if (key === undefined || (value.type !== 'array' && value.type !== 'object')) return false
   return (
@@ -154,9 +154,18 @@ export function addListItem(file: JsonFile, keys: KeyPath, item: unknown): strin
 
 /** Returns the text with a value at a path. Replaces the value that is there. */
 export function setValue(file: JsonFile, keys: KeyPath, value: unknown): string {
-  const cleared = removeValue(file, keys, () => true)
-  const config = parseConfig(cleared, file.path)
-  const { node, rest } = findNode(config, file.path, keys)
+  return insertValue({ ...file, text: removeValue(file, keys, () => true) }, keys, value)
+}
+
+/** Returns the text with a value at a path, if there is none. */
+export function addMissingValue(file: JsonFile, keys: KeyPath, value: unknown): string {
+  const { node, rest } = findNode(parseConfig(file.text, file.path), file.path, keys)
+  return node !== undefined && rest.length === 0 ? file.text : insertValue(file, keys, value)
+}
+
+function insertValue({ text, path }: JsonFile, keys: KeyPath, value: unknown): string {
+  const config = parseConfig(text, path)
+  const { node, rest } = findNode(config, path, keys)
   return node === undefined
     ? createRoot(config, nestValue(keys, value))
     : appendItem(config, node, propertyText(config, rest, value))

@@ -198,21 +198,21 @@ export class McpSession {
   }
 
   #expectResponse({ kind, id, key, message }: OtherRequestItem): void {
-    if (kind === 'task_result') this.calls.put(key, this.#taskCall(id, message))
-    else if (kind === 'task_get') this.calls.put(key, { kind, id, call: this.#taskCall(id, message) })
+    if (kind === 'task_result') this.calls.set(key, this.#taskCall(id, message))
+    else if (kind === 'task_get') this.calls.set(key, { kind, id, call: this.#taskCall(id, message) })
     else if (kind === 'initialize' || kind === 'discover' || kind === 'tools_list')
-      this.calls.put(key, { kind, id })
-    else this.calls.put(key, { kind: 'other', id })
+      this.calls.set(key, { kind, id })
+    else this.calls.set(key, { kind: 'other', id })
   }
 
   #cancel(key: string | undefined): MessageDisposition {
     const entry = key === undefined ? undefined : this.calls.get(key)
     if (key === undefined || entry === undefined) return PASS
-    if (entry.kind === 'other' || entry.kind === 'tools_list') this.calls.forget(key)
+    if (entry.kind === 'other' || entry.kind === 'tools_list') this.calls.delete(key)
     if (entry.kind !== 'held') return PASS
     // The server never saw the request, so it gets no cancellation.
     entry.abort.abort()
-    this.calls.forget(key)
+    this.calls.delete(key)
     return { kind: 'drop' }
   }
 
@@ -222,15 +222,15 @@ export class McpSession {
     const abort = new AbortController()
     const signal = AbortSignal.any([abort.signal, channel.signal])
     const held = { kind: 'held', id: item.id, abort } as const
-    this.calls.put(item.key, held)
+    this.calls.set(item.key, held)
     const disposition = await this.#decideHeld(item, { ...channel, signal })
     // A cancelled call gets no response, and the client may use its id again.
     if (signal.aborted) {
-      if (this.calls.get(item.key) === held) this.calls.forget(item.key)
+      if (this.calls.get(item.key) === held) this.calls.delete(item.key)
       return { kind: 'drop' }
     }
     if (disposition.kind === 'pass') return { ...disposition, held }
-    this.calls.forget(item.key)
+    this.calls.delete(item.key)
     return disposition
   }
 
@@ -281,7 +281,7 @@ export class McpSession {
     const key = requestKey(id) ?? id
     const { progressToken: _, ...described } = meta
     server.expect()
-    this.calls.put(key, { kind: 'own_discover', id })
+    this.calls.set(key, { kind: 'own_discover', id })
     sendToServer(
       JSON.stringify({ jsonrpc: '2.0', id, method: 'server/discover', params: { _meta: described } }),
     )

@@ -49,56 +49,39 @@ const MAX_WAITING = 10_000
 const MAX_KEPT = 1_000
 
 /** The requests of one client that wait for a response, by the key of their id, and the latest answered tool calls. */
-export class PendingRequests {
-  readonly #waiting = new Map<string, PendingRequest>()
+export class PendingRequests extends Map<string, PendingRequest> {
   /** A resumed stream repeats results, and each must pass the hooks again. */
   readonly #answered = new Map<string, McpToolCall>()
 
   get isEmpty(): boolean {
-    return this.#waiting.size === 0 && this.#answered.size === 0
+    return this.size === 0 && this.#answered.size === 0
   }
 
   get isFull(): boolean {
-    return this.#waiting.size >= MAX_WAITING
+    return this.size >= MAX_WAITING
   }
 
   /** The keys of requests of the proxy itself. */
   get ownKeys(): readonly string[] {
-    return [...this.#waiting].filter(([, { kind }]) => kind === 'own_discover').map(([key]) => key)
-  }
-
-  has(key: string): boolean {
-    return this.#waiting.has(key)
-  }
-
-  get(key: string): PendingRequest | undefined {
-    return this.#waiting.get(key)
-  }
-
-  put(key: string, entry: PendingRequest): void {
-    this.#waiting.set(key, entry)
-  }
-
-  forget(key: string): void {
-    this.#waiting.delete(key)
+    return [...this].filter(([, { kind }]) => kind === 'own_discover').map(([key]) => key)
   }
 
   /** Takes the request that a response of the server belongs to. */
   answer(key: string): PendingRequest | undefined {
-    const entry = this.#waiting.get(key) ?? this.#answered.get(key)
+    const entry = this.get(key) ?? this.#answered.get(key)
     // The server has not seen a held call, so the response belongs to something else.
     if (entry === undefined || entry.kind === 'held') return undefined
-    this.#waiting.delete(key)
+    this.delete(key)
     if (entry.kind === 'call') keep(this.#answered, key, entry)
     return entry
   }
 
   /** Removes and returns requests that will get no response. */
-  abandon(keys: readonly string[] = [...this.#waiting.keys()]): readonly PendingRequest[] {
+  abandon(keys: readonly string[] = [...this.keys()]): readonly PendingRequest[] {
     return keys.flatMap((key) => {
-      const entry = this.#waiting.get(key)
+      const entry = this.get(key)
       if (entry === undefined) return []
-      this.#waiting.delete(key)
+      this.delete(key)
       if (entry.kind === 'held') entry.abort.abort()
       return [entry]
     })

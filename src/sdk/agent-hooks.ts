@@ -72,13 +72,10 @@ export function createAgentHooks(options: AgentHooksOptions, host: string): Agen
   return hooksAt({ decider, log, observing: new Set() }, context)
 }
 
-interface SharedState {
-  readonly decider: Decider
-  readonly log: Log
-  readonly observing: Set<Promise<unknown>>
-}
-
-function hooksAt(shared: SharedState, envelope: Envelope): AgentHooks {
+function hooksAt(
+  shared: { readonly decider: Decider; readonly log: Log; readonly observing: Set<Promise<unknown>> },
+  envelope: Envelope,
+): AgentHooks {
   const { decider, log, observing } = shared
   // Cloning may throw; async turns that into a rejection like any other failure.
   const decide = async (

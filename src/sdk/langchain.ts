@@ -35,11 +35,6 @@ interface State {
   readonly messages: readonly BaseMessage[]
 }
 
-interface RunConfig {
-  readonly configurable?: { readonly thread_id?: string }
-  readonly signal?: AbortSignal
-}
-
 /**
  * Creates a middleware that sends prompts, model calls and tool calls of an agent through the hooks. The thread id is the
  * session, unless `session` is given. List it first, so that the other middlewares see the changed input. Gates fail closed:
@@ -54,7 +49,10 @@ export function createHooksMiddleware({ ask = 'block', ...options }: LangChainOp
 
   const at = (
     { messages }: State,
-    { configurable, signal }: RunConfig,
+    {
+      configurable,
+      signal,
+    }: { readonly configurable?: { readonly thread_id?: string }; readonly signal?: AbortSignal },
   ): { agentHooks: AgentHooks; about: HookCallOptions } => {
     const thread = configurable?.thread_id
     const agentHooks =

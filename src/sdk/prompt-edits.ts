@@ -1,3 +1,5 @@
+import type { Decision } from '../engine/core/decision.ts'
+
 /** The changes of hooks to a message of the user. */
 export interface PromptEdit {
   readonly text?: string
@@ -23,8 +25,10 @@ export class PromptEdits<M> {
     this.#format = format
   }
 
-  /** Records a change of the last message with this text. */
-  record(messages: readonly M[], text: string, edit: PromptEdit): void {
+  /** Records what a decision changes in the last message with this text. */
+  record(messages: readonly M[], text: string, { input, context = [] }: Decision): void {
+    if (typeof input !== 'string' && context.length === 0) return
+    const edit = { context, ...(typeof input === 'string' ? { text: input } : {}) }
     const list = this.#edits.get(text) ?? []
     const times = messages.filter((each) => this.#format.userText(each) === text).length
     list[Math.max(0, times - 1)] = edit

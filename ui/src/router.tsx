@@ -65,7 +65,7 @@ const runs = createRoute({
   validateSearch: texts('hooks', 'status', 'agent'),
 })
 
-const run = createRoute(view('/runs/$runId', () => import('./views/runs/run-page.tsx'), 'RunPage'))
+const run = createRoute(view('/runs/$runId', () => import('./views/runs/run/run-page.tsx'), 'RunPage'))
 
 const blueprint = createRoute({
   ...view('/agents/$name', () => import('./views/blueprints/blueprint-page.tsx'), 'BlueprintPage'),

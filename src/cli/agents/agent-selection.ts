@@ -7,12 +7,7 @@ import { serverError } from '../../engine/core/errors/server-errors.ts'
 import { nearest } from '../../engine/core/values/nearest.ts'
 import { socketPath } from '../../gateway/doors/socket/socket-path.ts'
 import { dataFolder } from '../../hook-files/hook-folders.ts'
-
-interface SelectionFlags {
-  readonly cwd?: string | undefined
-  readonly project?: boolean | undefined
-  readonly local?: boolean | undefined
-}
+import type { Flags } from '../command.ts'
 
 /** The flags that all commands about agents share, resolved. */
 export interface AgentSelection {
@@ -30,7 +25,7 @@ export const agentLevelArgs = {
 } as const
 
 export function resolveSelection(
-  { cwd = '.', project = false, local = false }: SelectionFlags,
+  { cwd = '.', project = false, local = false }: Flags<'cwd', 'project' | 'local'>,
   folder?: string,
 ): AgentSelection {
   const here = resolve(cwd)

@@ -1,6 +1,7 @@
 import { agentProfiles } from '../../agents/table.ts'
 import { findConnections } from '../../connect/find-connections.ts'
 import { findProgram, programVersion } from '../../connect/installed-agent.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { command, exitCodes } from '../command.ts'
 import { openLocalGateway } from '../gateway/local-gateway.ts'
 import { formatTable, printMessage, printOutput } from '../output.ts'
@@ -35,18 +36,19 @@ export const agentsCommand = command({
           const program = findProgram(host, paths.env)
           const version = program === undefined ? undefined : await programVersion(program, paths.env)
           const report = reports?.find((each) => each.agent === agent)
-          const at = last?.get(agent)
           return {
             agent,
             title: adapter.title,
             installed: program !== undefined,
-            ...(version === undefined ? {} : { version }),
+            ...definedFields({ version }),
             connected: connected
               .filter((each) => each.agent === agent)
               .map(({ level, file }) => ({ level, file })),
             unreadable: unreadable.filter((each) => each.agent === agent).map(({ problem }) => problem),
-            ...(at === undefined ? {} : { lastEventAt: at }),
-            ...(report === undefined ? {} : { doctor: { ok: report.ok, at: report.reported_at } }),
+            ...definedFields({
+              lastEventAt: last?.get(agent),
+              doctor: report && { ok: report.ok, at: report.reported_at },
+            }),
           }
         }),
       )

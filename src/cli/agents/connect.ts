@@ -9,7 +9,7 @@ import type { ConnectSettings } from '../../connect/hook-command.ts'
 import { findProgram } from '../../connect/installed-agent.ts'
 import { pingSocket } from '../../connect/ping-socket.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
-import { command, exitCodes } from '../command.ts'
+import { command, exitCodes, type Flags } from '../command.ts'
 import { printMessage, printOutput } from '../output.ts'
 import { packageVersion } from '../package-version.ts'
 import {
@@ -93,13 +93,8 @@ function connectOne(
   return { host, adapter, config, settings, changes }
 }
 
-interface ConnectFlags {
-  readonly timeout?: string | undefined
-  readonly wait?: string | undefined
-  readonly socket?: string | undefined
+type ConnectFlags = Flags<'timeout' | 'wait' | 'socket', 'fail-open' | 'all-events'> & {
   readonly client?: 'native' | 'node' | undefined
-  readonly 'fail-open'?: boolean | undefined
-  readonly 'all-events'?: boolean | undefined
 }
 
 /** The flags that change what is written, in the form that a person would type. */

@@ -7,6 +7,7 @@ import { checkHookFiles } from '../../connect/doctor/check-hook-files.ts'
 import { type DoctorCheck, runDoctor } from '../../connect/doctor/run-doctor.ts'
 import { findConnections } from '../../connect/find-connections.ts'
 import { pingSocket } from '../../connect/ping-socket.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { visibleText } from '../../engine/core/values/visible-text.ts'
 import type { EffectiveHook } from '../../stored-hooks/saving/effective-hook-schema.ts'
 import { command, exitCodes } from '../command.ts'
@@ -77,8 +78,7 @@ function reportedCheck({ state, text, hint, level }: DoctorCheck) {
   return {
     state,
     text: text.slice(0, MAX_REPORTED),
-    ...(hint === undefined ? {} : { hint: hint.slice(0, MAX_REPORTED) }),
-    ...(level === undefined ? {} : { level }),
+    ...definedFields({ hint: hint?.slice(0, MAX_REPORTED), level }),
   }
 }
 
@@ -114,7 +114,7 @@ async function aboutGateway(gateway: LocalGateway, socket: string): Promise<Host
         ]),
     ...lines
       .filter(({ state }) => state !== 'ok')
-      .map(({ name, state, text }) => aboutLine(name, state, text)),
+      .map(({ name, state, text }) => ({ state, text: `${name}: ${text}`, hint: 'See `hookhelm status`.' })),
     ...hooks.tripped.map(({ hookId, event, name, reason }) =>
       badFinding(
         `hook ${name ?? hookId} on ${event}: ${reason}`,
@@ -137,10 +137,6 @@ function textChecks(hooks: readonly EffectiveHook[]): HostFinding[] {
       ),
     ]
   })
-}
-
-function aboutLine(name: string, state: 'ok' | 'warn' | 'bad', text: string): HostFinding {
-  return { state, text: `${name}: ${text}`, hint: 'See `hookhelm status`.' }
 }
 
 /** Another user with write permission could answer instead of the gateway. */

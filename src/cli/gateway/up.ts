@@ -2,6 +2,7 @@ import { jsonLog } from '../../app/gateway/json-log.ts'
 import { type UpGateway, upGateway } from '../../app/gateway/up-gateway.ts'
 import { errorText } from '../../engine/core/errors/error.ts'
 import { systemClock } from '../../engine/core/values/clock.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { command, exitCodes } from '../command.ts'
 import { printMessage, printOutput } from '../output.ts'
 
@@ -24,10 +25,7 @@ export const upCommand = command({
       env: process.env,
       log,
       runner,
-      ...(host === undefined ? {} : { host }),
-      ...(port === undefined ? {} : { port: Number(port) }),
-      ...(database === undefined ? {} : { database }),
-      ...(edition === undefined ? {} : { edition }),
+      ...definedFields({ host, database, edition, port: port === undefined ? port : Number(port) }),
     })
     const { url, socket, tokenFile, isTokenKnown } = gateway
     const login = gateway.loginLink()

@@ -1,5 +1,4 @@
 import { emitKeypressEvents } from 'node:readline'
-import { type CommandDef, defineCommand } from 'citty'
 import type { Client } from '../../client/client.ts'
 import { errorText } from '../../engine/core/errors/error.ts'
 import { systemClock } from '../../engine/core/values/clock.ts'
@@ -8,26 +7,14 @@ import type { Methods } from '../../gateway/methods.ts'
 import { command, type ExitCode, exitCodes } from '../command.ts'
 import { clearScreen, printMessage, printOutput } from '../output.ts'
 import { clientOptions, connectionArgs, withGateway } from '../remote/connection.ts'
-import { nounCommand } from '../remote/method-command.ts'
 
 type Approval = Methods['approvals.list']['result']['approvals'][number]
 
 /** The countdown moves once a second; changes arrive at once. */
 const REFRESH_MS = 1_000
 
-/** The methods `approvals.*`, and a list that answers by keys. */
-export function approvalsCommand(): CommandDef {
-  const { subCommands } = nounCommand('approvals', [
-    ...['list', 'show', 'approve', 'deny', 'cancel', 'revoke', 'draft'],
-  ])
-  const watch = {
-    ...watchApprovalsCommand,
-    meta: { name: 'watch', description: 'Lists what waits for a person as it arrives; keys answer.' },
-  }
-  return defineCommand({ subCommands: { ...subCommands, watch } })
-}
-
-const watchApprovalsCommand = command({
+export const watchApprovalsCommand = command({
+  meta: { name: 'watch', description: 'Lists what waits for a person as it arrives; keys answer.' },
   args: { ...connectionArgs },
   run(args) {
     const isTerminal = process.stdin.isTTY && process.stdout.isTTY && args.json !== true

@@ -8,7 +8,7 @@ import { formatProblem } from '../../hook-files/file-problem.ts'
 import type { ImportResult } from '../../hook-files/formats/import-format.ts'
 import { printHookFile } from '../../hook-files/print-hook-file.ts'
 import { resolveSelection } from '../agents/agent-selection.ts'
-import { command, exitCodes } from '../command.ts'
+import { command, exitCodes, type Flags } from '../command.ts'
 import { printMessage, printOutput } from '../output.ts'
 
 export const importCommand = command({
@@ -42,13 +42,11 @@ export const importCommand = command({
   },
 })
 
-interface ImportArgs {
-  readonly file: string
-  readonly cwd?: string | undefined
-  readonly from?: string | undefined
-}
-
-function importPath({ file, cwd, from }: ImportArgs): Promise<ImportResult> {
+function importPath({
+  file,
+  cwd,
+  from,
+}: Flags<'cwd' | 'from'> & { readonly file: string }): Promise<ImportResult> {
   const path = resolve(cwd ?? '.', file)
   return importFile({ text: readFileSync(path, 'utf8'), path }, from)
 }

@@ -5,10 +5,11 @@ import type { Decision } from '../../engine/core/decision.ts'
 import { HookError } from '../../engine/core/errors/error.ts'
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import type { DispatchOptions } from '../../engine/dispatch/dispatch-event.ts'
 import type { Hooks } from '../../engine/dispatch/hooks.ts'
 import { parseJson } from '../../safe/json.ts'
-import { type ExitCode, exitCodes } from '../command.ts'
+import { type ExitCode, exitCodes, type Flags } from '../command.ts'
 
 /** The flags that describe a payload. */
 export const payloadArgs = {
@@ -26,14 +27,7 @@ export const eventArgs = {
 } as const
 
 /** The values of these flags. */
-export interface EventArgs {
-  readonly payload?: string | undefined
-  readonly tool?: string | undefined
-  readonly input?: string | undefined
-  readonly cwd?: string | undefined
-  readonly session?: string | undefined
-  readonly agent?: string | undefined
-}
+export type EventArgs = Flags<'payload' | 'tool' | 'input' | 'cwd' | 'session' | 'agent'>
 
 /** Dispatches an event from the command line. Its name and payload are untyped text, which the engine checks. */
 export function sendEvent(
@@ -80,7 +74,6 @@ export function cliEnvelope({ cwd = '.', session, agent }: EventArgs): Envelope 
   return {
     cwd: resolve(cwd),
     host: 'hookhelm-cli',
-    ...(session === undefined ? {} : { session }),
-    ...(agent === undefined ? {} : { agent }),
+    ...definedFields({ session, agent }),
   }
 }

@@ -4,7 +4,7 @@ import { HookError, isHookError } from '../../engine/core/errors/error.ts'
 import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
-import { command } from '../command.ts'
+import { command, type Flags } from '../command.ts'
 import { formatTable, printOutput } from '../output.ts'
 import {
   type ConnectionArgs,
@@ -44,10 +44,7 @@ export const testCommand = command({
   },
 })
 
-interface TestArgs extends ConnectionArgs, EventArgs {
-  readonly hook?: string | undefined
-  readonly event?: string | undefined
-}
+type TestArgs = ConnectionArgs & EventArgs & Flags<'hook' | 'event'>
 
 interface TestOutcome {
   readonly decision: Decision['kind']

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
-import { formatProblem } from '../../hook-files/file-problem.ts'
+import { type FileProblem, formatProblem } from '../../hook-files/file-problem.ts'
 import { findHookFolders, hookFileIn, trustFile } from '../../hook-files/hook-folders.ts'
 import { lineDiff } from '../../hook-files/line-diff.ts'
 import { loadFile } from '../../hook-files/read/load-file.ts'
@@ -35,7 +35,10 @@ export const trustCommand = command({
     if (args.mcp !== undefined) return reviewMcpServer(args.mcp, args)
     const cwd = resolve(args.cwd ?? '.')
     const store = trustStore(trustFile())
-    const found = args.revoke ? trustedFiles(cwd, store) : repositoryFiles(cwd, store)
+    const trustedIn = (folder: string) => store.findInFolder(folder)?.path
+    const found = args.revoke
+      ? filesAround(cwd, store, trustedIn).filter((path) => store.find(path) !== undefined)
+      : filesAround(cwd, store, (folder) => hookFileIn(folder) ?? trustedIn(folder))
     const paths = files.length > 0 ? files.map((file) => resolve(cwd, file)) : found
     if (paths.length === 0)
       printMessage('this directory is in no repository with a hook file, an agent file or recovery rules')
@@ -46,21 +49,17 @@ export const trustCommand = command({
   },
 })
 
-/** The hook and agent files around a directory, and those that were trusted there and are gone. */
-function repositoryFiles(cwd: string, store: TrustStore): string[] {
+/** The hook, agent and rule files around a directory, and those that were trusted there and are gone. */
+function filesAround(
+  cwd: string,
+  store: TrustStore,
+  hookFile: (folder: string) => string | undefined,
+): string[] {
   const own = repositoryFolders(cwd, store).flatMap((folder) => [
-    ...[hookFileIn(folder) ?? store.findInFolder(folder)?.path].filter((path) => path !== undefined),
+    ...[hookFile(folder)].filter((path) => path !== undefined),
     ...findBlueprintFiles({ folder }, store),
   ])
   return [...own, ...ruleFiles(cwd, store)]
-}
-
-function trustedFiles(cwd: string, store: TrustStore): string[] {
-  const own = repositoryFolders(cwd, store).flatMap((folder) => [
-    ...[store.findInFolder(folder)?.path].filter((path) => path !== undefined),
-    ...findBlueprintFiles({ folder }, store).filter((path) => store.find(path) !== undefined),
-  ])
-  return [...own, ...ruleFiles(cwd, store).filter((path) => store.find(path) !== undefined)]
 }
 
 /** The files with recovery rules around a directory. */
@@ -78,87 +77,55 @@ function repositoryFolders(cwd: string, store: TrustStore): string[] {
 }
 
 async function reviewFile(path: string, store: TrustStore, onlyShow: boolean): Promise<ExitCode> {
-  if (isRuleFile(path, store)) return reviewRuleFile(path, store, onlyShow)
-  const trusted = store.find(path) ?? store.findInFolder(dirname(path))
-  const loaded = loadFile(path, 'repository')
-  if (loaded === undefined) return reviewMissing(path, trusted)
-  const { text } = loaded
+  const inFolder = isRuleFile(path, store) ? undefined : store.findInFolder(dirname(path))
+  const trusted = store.find(path) ?? inFolder
+  const text = loadFile(path, 'repository')?.text
+  if (text === undefined) return reviewMissing(path, trusted)
   const isSame = trusted?.text === text && trusted.path === path
-  if (isBlueprintFile(path)) return reviewBlueprint({ path, text, trusted }, store, onlyShow)
-  if (isSame && coversScripts(trusted, path)) {
+  if (isSame && (await coversScripts(trusted, store))) {
     printMessage(`already trusted: ${path}`)
     return exitCodes.ok
   }
   if (!isSame) printOutput(lineDiff(trusted?.text ?? '', text))
   for (const line of scriptChanges(trusted)) printMessage(line)
   if (onlyShow) return exitCodes.untrusted
+  const read = await readForTrust(path, text, store)
+  if (read.kind === 'bad') {
+    for (const problem of read.problems) printMessage(formatProblem(problem))
+    return exitCodes.failed
+  }
+  store.trust(path, text, read.scripts)
+  printMessage(`trusted: ${path} (${read.holds})`)
+  for (const line of scriptLines(read.scripts)) printMessage(line)
+  return exitCodes.ok
+}
+
+/** What a file holds, and the scripts that it names at present. */
+type ReadForTrust =
+  | { readonly kind: 'good'; readonly holds: string; readonly scripts: TrustedScripts }
+  | { readonly kind: 'bad'; readonly problems: readonly FileProblem[] }
+
+async function readForTrust(path: string, text: string, store: TrustStore): Promise<ReadForTrust> {
+  if (isRuleFile(path, store)) {
+    const { parseRuleFile, recordRuleScripts } = await import('../../rules/files/rule-files.ts')
+    const config = parseRuleFile(text)
+    const holds = `${config.rules.length} recovery rules`
+    return { kind: 'good', holds, scripts: recordRuleScripts(config, path) }
+  }
+  if (isBlueprintFile(path)) {
+    const read = readBlueprintText(text, path, 'lite')
+    if (read.kind === 'bad') return read
+    const scripts = recordBlueprintScripts(read.definition, path)
+    return { kind: 'good', holds: `agent ${agentNameOf(path)}`, scripts }
+  }
   const read = readHookText(text, path)
-  if (read.kind === 'bad') {
-    for (const problem of read.problems) printMessage(formatProblem(problem))
-    return exitCodes.failed
-  }
-  const scripts = trustHooks(path, text, read.file.hooks)
-  printMessage(`trusted: ${path} (${read.file.hooks.length} hooks)`)
-  for (const line of scriptLines(scripts)) printMessage(line)
-  return exitCodes.ok
-}
-
-interface ReviewedFile {
-  readonly path: string
-  readonly text: string
-  readonly trusted: TrustedFile | undefined
-}
-
-function reviewBlueprint(
-  { path, text, trusted }: ReviewedFile,
-  store: TrustStore,
-  onlyShow: boolean,
-): ExitCode {
-  const isSame = trusted?.text === text
-  if (isSame && changedScripts(trusted.scripts ?? {}).length === 0) {
-    printMessage(`already trusted: ${path}`)
-    return exitCodes.ok
-  }
-  if (!isSame) printOutput(lineDiff(trusted?.text ?? '', text))
-  for (const line of scriptChanges(trusted)) printMessage(line)
-  if (onlyShow) return exitCodes.untrusted
-  const read = readBlueprintText(text, path, 'lite')
-  if (read.kind === 'bad') {
-    for (const problem of read.problems) printMessage(formatProblem(problem))
-    return exitCodes.failed
-  }
-  const scripts = recordBlueprintScripts(read.definition, path)
-  store.trust(path, text, scripts)
-  printMessage(`trusted: ${path} (agent ${agentNameOf(path)})`)
-  for (const line of scriptLines(scripts)) printMessage(line)
-  return exitCodes.ok
+  if (read.kind === 'bad') return read
+  const { hooks } = read.file
+  return { kind: 'good', holds: `${hooks.length} hooks`, scripts: recordScripts(hooks, dirname(path)) }
 }
 
 function isRuleFile(path: string, store: TrustStore): boolean {
   return basename(path) === RULE_FILE || ruleFiles(dirname(dirname(path)), store).includes(path)
-}
-
-/** Reviews a file with recovery rules, and trusts it with the scripts that its commands name. */
-async function reviewRuleFile(path: string, store: TrustStore, onlyShow: boolean): Promise<ExitCode> {
-  const trusted = store.find(path)
-  const loaded = loadFile(path, 'repository')
-  if (loaded === undefined) return reviewMissing(path, trusted)
-  const { text } = loaded
-  const isCovered = trusted?.scripts !== undefined && changedScripts(trusted.scripts).length === 0
-  if (trusted?.text === text && isCovered) {
-    printMessage(`already trusted: ${path}`)
-    return exitCodes.ok
-  }
-  if (trusted?.text !== text) printOutput(lineDiff(trusted?.text ?? '', text))
-  for (const line of scriptChanges(trusted)) printMessage(line)
-  if (onlyShow) return exitCodes.untrusted
-  const { parseRuleFile, recordRuleScripts } = await import('../../rules/files/rule-files.ts')
-  const config = parseRuleFile(text)
-  const scripts = recordRuleScripts(config, path)
-  store.trust(path, text, scripts)
-  printMessage(`trusted: ${path} (${config.rules.length} recovery rules)`)
-  for (const line of scriptLines(scripts)) printMessage(line)
-  return exitCodes.ok
 }
 
 /** Trusts a hook file and the scripts that it names at present. */
@@ -177,10 +144,10 @@ function reviewMissing(path: string, trusted: TrustedFile | undefined): ExitCode
   return exitCodes.untrusted
 }
 
-function coversScripts({ scripts, text }: TrustedFile, path: string): boolean {
+async function coversScripts({ path, text, scripts }: TrustedFile, store: TrustStore): Promise<boolean> {
   if (scripts !== undefined) return changedScripts(scripts).length === 0
-  const read = readHookText(text, path)
-  return read.kind === 'good' && Object.keys(recordScripts(read.file.hooks, dirname(path))).length === 0
+  const read = await readForTrust(path, text, store)
+  return read.kind === 'good' && Object.keys(read.scripts).length === 0
 }
 
 function scriptChanges(trusted: TrustedFile | undefined): string[] {

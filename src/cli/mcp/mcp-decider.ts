@@ -8,6 +8,7 @@ import { serverError } from '../../engine/core/errors/server-errors.ts'
 import type { Log } from '../../engine/core/records/sink.ts'
 import { socketPath } from '../../gateway/doors/socket/socket-path.ts'
 import { dataFolder } from '../../hook-files/hook-folders.ts'
+import type { Flags } from '../command.ts'
 import { connection } from '../remote/connection.ts'
 
 /** The default time for a decision. MCP clients wait longer for a call. */
@@ -19,14 +20,8 @@ interface OpenDecider extends Decider {
   close(): Promise<void>
 }
 
-interface DeciderFlags {
+type DeciderFlags = Flags<'url' | 'tokenFile' | 'socket' | 'within' | 'wait', 'local'> & {
   readonly cwd: string
-  readonly local?: boolean | undefined
-  readonly url?: string | undefined
-  readonly tokenFile?: string | undefined
-  readonly socket?: string | undefined
-  readonly within?: string | undefined
-  readonly wait?: string | undefined
 }
 
 /** Opens the source of decisions that the flags name: a gateway, by socket or address, or hook files. */

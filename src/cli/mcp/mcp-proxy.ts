@@ -69,7 +69,7 @@ function readOnChange(given = 'warn'): 'warn' | 'block' {
 
 /** Starts the MCP server and proxies its stdin and stdout. */
 async function runStdio(options: McpSessionOptions, argv: readonly string[], cwd: string): Promise<ExitCode> {
-  const { signal, reason } = untilSignal()
+  const signal = untilSignal()
   const end = await runStdioProxy({
     ...options,
     argv,
@@ -81,7 +81,8 @@ async function runStdio(options: McpSessionOptions, argv: readonly string[], cwd
   })
   if (end.refused !== undefined) say(`${argv[0]} could not be started: ${end.refused}`)
   // The proxy exits with the exit code of the server.
-  const code = signal.aborted ? 128 + constants.signals[reason()] : end.exitCode
+  const killedBy: NodeJS.Signals | undefined = signal.reason
+  const code = killedBy === undefined ? end.exitCode : 128 + constants.signals[killedBy]
   process.once('exit', () => {
     process.exitCode = code
   })
@@ -98,7 +99,7 @@ async function serveHttp(
   const [, host, port] = /^\[?([^\]]*)\]?:(\d{1,5})$/.exec(listen ?? '') ?? []
   if (host === undefined || to === undefined)
     throw usage('--listen takes 127.0.0.1:8808, --to the address of a server')
-  const { signal } = untilSignal()
+  const signal = untilSignal()
   const { openHttpProxy } = await import('../../mcp/http/http-proxy.ts')
   const proxy = await openHttpProxy({ ...options, to, listen: { host, port: Number(port) } })
   say(`listens on ${proxy.url}`)
@@ -116,17 +117,15 @@ function environment(): Record<string, string> {
   )
 }
 
-/** Aborts with the first signal. A second signal ends the process at once. */
-function untilSignal(): { readonly signal: AbortSignal; reason(): 'SIGTERM' | 'SIGINT' | 'SIGHUP' } {
+/** Aborts with the first signal, which is the reason. A second signal ends the process at once. */
+function untilSignal(): AbortSignal {
   const controller = new AbortController()
-  let reason: 'SIGTERM' | 'SIGINT' | 'SIGHUP' = 'SIGTERM'
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.once(name, () => {
-      reason = name
       process.once(name, () => process.exit(exitCodes.failed))
-      controller.abort()
+      controller.abort(name)
     })
-  return { signal: controller.signal, reason: () => reason }
+  return controller.signal
 }
 
 /** Stdout belongs to the protocol. */

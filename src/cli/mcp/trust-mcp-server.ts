@@ -1,17 +1,10 @@
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import { toolPinsOf } from '../../hook-files/tool-pins.ts'
-import { type ExitCode, exitCodes } from '../command.ts'
+import { type ExitCode, exitCodes, type Flags } from '../command.ts'
 import { printMessage, printOutput } from '../output.ts'
 
-interface ReviewFlags {
-  /** Print the changes without accepting them. */
-  readonly show?: boolean | undefined
-  /** Forget the tools, so that the next ones count as accepted. */
-  readonly revoke?: boolean | undefined
-}
-
 /** Shows how the tools of an MCP server changed since they were accepted, and accepts them. */
-export function reviewMcpServer(server: string, { show, revoke }: ReviewFlags): ExitCode {
+export function reviewMcpServer(server: string, { show, revoke }: Flags<never, 'show' | 'revoke'>): ExitCode {
   const stores = toolPinsOf(server)
   if (stores.length === 0)
     throw handlerError('trust.store', `no tools of an MCP server named ${server} are stored`, {

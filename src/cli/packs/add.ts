@@ -6,7 +6,7 @@ import { findHookFolders, hookFileIn, trustFile } from '../../hook-files/hook-fo
 import { lineDiff } from '../../hook-files/line-diff.ts'
 import { findPack, listPacks, type Pack, type PackSwitch } from '../../hook-files/packs/pack.ts'
 import { trustStore } from '../../hook-files/trust.ts'
-import { command, type ExitCode, exitCodes } from '../command.ts'
+import { command, type ExitCode, exitCodes, type Flags } from '../command.ts'
 import { trustHooks } from '../hooks/trust.ts'
 import { formatTable, printMessage, printOutput } from '../output.ts'
 import { addPack, type HookFileText, hooksIn, type PackEdit, removePack } from './edit-packs.ts'
@@ -40,13 +40,8 @@ export const addCommand = command({
   },
 })
 
-interface TargetArgs {
-  readonly cwd?: string | undefined
-  readonly user?: boolean | undefined
-}
-
 /** The file to write to: the user's, or the nearest of the repository, or a new one in this directory. */
-function readTarget({ cwd: given, user }: TargetArgs): HookFileText {
+function readTarget({ cwd: given, user }: Flags<'cwd', 'user'>): HookFileText {
   const cwd = resolve(given ?? '.')
   const folders = findHookFolders({ cwd }).filter(({ level }) => level === (user ? 'user' : 'repository'))
   const nearest = folders
@@ -57,12 +52,7 @@ function readTarget({ cwd: given, user }: TargetArgs): HookFileText {
   return { path, text: existsSync(path) ? readFileSync(path, 'utf8') : undefined }
 }
 
-interface SwitchArgs {
-  readonly decision?: string | undefined
-  readonly shadow?: boolean | undefined
-}
-
-function readSwitch({ decision, shadow }: SwitchArgs): PackSwitch {
+function readSwitch({ decision, shadow }: Flags<'decision', 'shadow'>): PackSwitch {
   if (decision === undefined || decision === 'ask' || decision === 'block') return { decision, shadow }
   throw new HookError('config.field', `--decision must be ask or block, not ${decision.slice(0, 40)}`, {
     hint: 'To record only, use --shadow.',
@@ -97,16 +87,11 @@ function showPacks(packs: readonly Pack[], json: boolean): ExitCode {
   return exitCodes.ok
 }
 
-interface EditArgs {
-  readonly remove?: boolean | undefined
-  readonly replace?: boolean | undefined
-}
-
 /** One edit after the other; the last has the whole text. */
 function editFile(
   file: HookFileText,
   packs: readonly Pack[],
-  { remove, replace }: EditArgs,
+  { remove, replace }: { readonly remove?: boolean | undefined; readonly replace?: boolean | undefined },
 ): readonly PackEdit[] {
   let { text } = file
   return packs.map((pack) => {
@@ -128,7 +113,7 @@ function previewEdits(file: HookFileText, edits: readonly PackEdit[], json: bool
 function writeEdits(
   file: HookFileText,
   edits: readonly PackEdit[],
-  { json, user }: { readonly json?: boolean | undefined; readonly user?: boolean | undefined },
+  { json, user }: Flags<never, 'json' | 'user'>,
 ): ExitCode {
   const { path, text: before } = file
   const after = edits.at(-1)?.text ?? ''

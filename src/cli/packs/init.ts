@@ -5,7 +5,7 @@ import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import { hookFileIn } from '../../hook-files/hook-folders.ts'
 import { findPack, packNames, recommendedPacks } from '../../hook-files/packs/pack.ts'
 import { SCHEMA_URL } from '../../hook-files/schema/json-schema.ts'
-import { command, exitCodes } from '../command.ts'
+import { command, exitCodes, type Flags } from '../command.ts'
 import { trustHooks } from '../hooks/trust.ts'
 import { printMessage, printOutput } from '../output.ts'
 import { addPack, hooksIn } from './edit-packs.ts'
@@ -37,13 +37,11 @@ export const initCommand = command({
   },
 })
 
-interface PackArgs {
-  readonly packs?: string | undefined
-  readonly protect?: boolean | undefined
-  readonly yes?: boolean | undefined
-}
-
-async function choosePacks({ packs, protect, yes }: PackArgs): Promise<readonly string[]> {
+async function choosePacks({
+  packs,
+  protect,
+  yes,
+}: Flags<'packs', 'protect' | 'yes'>): Promise<readonly string[]> {
   const named = [...(packs === undefined ? [] : readNames(packs)), ...(protect ? ['protect-hooks'] : [])]
   if (yes) return [...new Set([...recommendedPacks, ...named])]
   if (named.length > 0) return [...new Set(named)]

@@ -3,11 +3,7 @@ import { gatewayHome, readPrivateFile, readPublishedAddress } from '../../app/ga
 import { type Client, type ClientOptions, createClient } from '../../client/client.ts'
 import { isHookError } from '../../engine/core/errors/error.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
-
-export interface Where {
-  readonly url?: string | undefined
-  readonly tokenFile?: string | undefined
-}
+import type { Flags } from '../command.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -18,16 +14,12 @@ export const connectionArgs = {
   tenant: { type: 'string', description: 'act for this tenant, by name or id; needs a master token' },
 } as const
 
-export interface ConnectionArgs {
-  readonly url?: string | undefined
-  readonly 'token-file'?: string | undefined
-  readonly tenant?: string | undefined
-}
+export type ConnectionArgs = Flags<'url' | 'token-file' | 'tenant'>
 
 const DEFAULT_URL = 'http://127.0.0.1:4665'
 
 /** Address and token of the gateway: from the flags, else from the environment, else of the gateway on this machine. */
-export function connection({ url, tokenFile }: Where, env: Environment = process.env) {
+export function connection({ url, tokenFile }: Flags<'url' | 'tokenFile'>, env: Environment = process.env) {
   const address = url ?? env.HOOKHELM_URL ?? localAddress(env)
   const own = gatewayHome(env).token
   const isOwn = tokenFile === undefined ? !env.HOOKHELM_TOKEN : resolve(tokenFile) === own

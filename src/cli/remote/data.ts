@@ -5,15 +5,10 @@ import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
 import { problemsError, syntaxProblem } from '../../hook-files/file-problem.ts'
 import { parseSource } from '../../hook-files/read/read-hook-file.ts'
-
-export interface Data {
-  readonly file?: string | undefined
-  readonly data?: string | undefined
-  readonly cwd?: string | undefined
-}
+import type { Flags } from '../command.ts'
 
 /** Reads an object, as YAML or JSON, from `--file` (`-` is stdin) or from `--data`. */
-export function readData({ file, data, cwd = '.' }: Data): Record<string, unknown> {
+export function readData({ file, data, cwd = '.' }: Flags<'file' | 'data' | 'cwd'>): Record<string, unknown> {
   if (file !== undefined && data !== undefined)
     throw new HookError('input.schema', '--file and --data cannot stand together')
   if (data !== undefined) return parsed(data, '--data')

@@ -1,4 +1,4 @@
-import { defineCommand } from 'citty'
+import { defineCommand, type SubCommandsDef } from 'citty'
 import type { ClientOptions } from '../../client/client.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
@@ -33,13 +33,13 @@ const dataParam: Readonly<Record<string, string>> = {
   'runHooks.update': 'definition',
 }
 
-/** Methods of one noun as subcommands: `hookhelm hooks get`, `hookhelm hooks create`, … */
-export function nounCommand(noun: string, verbs?: readonly string[]) {
+/** Methods of one noun as subcommands, `hookhelm hooks get`, `hookhelm hooks create`, …, and those of the command line. */
+export function nounCommand(noun: string, verbs?: readonly string[], own: SubCommandsDef = {}) {
   const rows = methods.flatMap((row) => {
     const [, verb = ''] = row.name.startsWith(`${noun}.`) ? row.name.split('.') : []
     return verb !== '' && verbs?.includes(verb) !== false ? [[verb, methodCommand(row)] as const] : []
   })
-  return defineCommand({ subCommands: Object.fromEntries(rows) })
+  return defineCommand({ subCommands: { ...Object.fromEntries(rows), ...own } })
 }
 
 /** A method without a noun, such as `hookhelm status`. */

@@ -10,7 +10,7 @@ import type { ExecutorSettings } from '../../runs/executor.ts'
 import { readExecutorProfile } from '../../runs/runner/executor-profiles.ts'
 import { startFolders } from '../../runs/runner/run-folder.ts'
 import { type RunnerOptions, startRunner } from '../../runs/runner/runner.ts'
-import { command, exitCodes } from '../command.ts'
+import { command, exitCodes, type Flags } from '../command.ts'
 import { untilStopped } from '../gateway/up.ts'
 import { printMessage } from '../output.ts'
 import { clientOptions, connectionArgs, withGateway } from '../remote/connection.ts'
@@ -77,14 +77,12 @@ function executorType(executor: ExecutorSettings | undefined): string {
   return executor.type === 'model' ? 'autonomous' : 'profile'
 }
 
-interface ProfileFlags {
-  readonly profile: string | undefined
-  readonly profiles: string | undefined
-  readonly argv: readonly string[]
-}
-
 /** The executor that the runner serves; undefined if blueprints bring their own. */
-function findProfile({ profile, profiles, argv }: ProfileFlags): ExecutorSettings | undefined {
+function findProfile({
+  profile,
+  profiles,
+  argv,
+}: Flags<'profile' | 'profiles'> & { readonly argv: readonly string[] }): ExecutorSettings | undefined {
   if (profile === undefined && profiles === undefined && argv.length === 0) return undefined
   if (profile === undefined || (profiles === undefined) === (argv.length === 0))
     throw usage(

@@ -8,6 +8,7 @@ import { readData } from '../remote/data.ts'
 type Definition = Readonly<Record<string, unknown>>
 
 export const saveBlueprintCommand = command({
+  meta: { name: 'save', description: 'Creates an agent, or replaces the one with its name.' },
   args: {
     file: { type: 'string', description: 'the blueprint as YAML or JSON, - for stdin' },
     data: { type: 'string', description: 'the blueprint as YAML or JSON' },

@@ -17,6 +17,7 @@ const PAGE = 200
 const BAR_WIDTH = 40
 
 export const watchRunCommand = command({
+  meta: { name: 'watch', description: 'Prints what a run does until it has ended, then its timeline.' },
   args: {
     'run-id': { type: 'positional', description: 'the run', required: true },
     ...connectionArgs,

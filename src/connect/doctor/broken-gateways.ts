@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -25,10 +26,8 @@ export async function openBrokenGateways(): Promise<BrokenGateways> {
     socket.resume()
   })
   const silent = join(folder, 'silent.sock')
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ path: silent }, resolve)
-  })
+  server.listen({ path: silent })
+  await once(server, 'listening')
   const printingModule = join(folder, 'prints.cjs')
   writeFileSync(printingModule, "process.stdout.write('printed by a module of NODE_OPTIONS\\n')\n")
   return {

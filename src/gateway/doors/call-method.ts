@@ -2,6 +2,7 @@ import { type Caller, reaches } from '../../access/caller.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
 import { schemaError } from '../../engine/core/schema/read-checked.ts'
 import { readSchema } from '../../engine/core/schema/schema.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { nearest } from '../../engine/core/values/nearest.ts'
 import type { Method, MethodCall, MethodRow, PartName } from '../../methods/method.ts'
 import type { MethodParts } from '../../methods/method-parts.ts'
@@ -45,11 +46,7 @@ export function prepareCall<Params, Part extends PartName>(
   if (!reaches(caller.role, row.role))
     throw serverError('auth.scope', `${row.name} needs the role ${row.role}, the token has ${caller.role}`)
   const call = { params: readParams(row, given), caller, parts: selectParts(parts, row.needs) }
-  return {
-    ...call,
-    ...(signal === undefined ? {} : { signal }),
-    ...(address === undefined ? {} : { address }),
-  }
+  return { ...call, ...definedFields({ signal, address }) }
 }
 
 function selectParts<Part extends PartName>(

@@ -43,7 +43,7 @@ export function assemblePacket(
   )
   for (const disposition of final)
     if (disposition.kind === 'pass' && disposition.key !== undefined && disposition.call !== undefined)
-      calls.put(disposition.key, disposition.call)
+      calls.set(disposition.key, disposition.call)
   const headers = final.flatMap((disposition) =>
     disposition.kind === 'pass' && disposition.headers !== undefined ? [disposition.headers] : [],
   )

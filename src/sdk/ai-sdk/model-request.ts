@@ -43,9 +43,7 @@ export function createModelRequests(
     signal?.throwIfAborted()
     const refusal = refusalOf(decision)
     if (refusal !== undefined) throw blocked(refusal)
-    const { input, context = [] } = decision
-    if (typeof input !== 'string' && context.length === 0) return
-    edits.record(prompt, text, { ...(typeof input === 'string' ? { text: input } : {}), context })
+    edits.record(prompt, text, decision)
   }
 
   async function transform({ model, params }: ModelRequest): Promise<Request> {

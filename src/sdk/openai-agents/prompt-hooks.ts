@@ -37,12 +37,7 @@ export function createPromptHooks(hooksOf: (agent: unknown) => AgentHooks): Prom
         const decision = await agentHooks.gate('user_prompt_submit', { prompt: text, source: 'sdk' })
         const refusal = refusalOf(decision)
         if (refusal !== undefined) return { tripwireTriggered: true, outputInfo: { message: refusal } }
-        const { input: changed, context = [] } = decision
-        if (typeof changed === 'string' || context.length > 0)
-          edits.record(items as AgentInputItem[], text, {
-            ...(typeof changed === 'string' ? { text: changed } : {}),
-            context,
-          })
+        edits.record(items as AgentInputItem[], text, decision)
         return PASSED
       },
     },

@@ -1,4 +1,11 @@
-import { ActionIcon, Menu, Tooltip, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
+import {
+  ActionIcon,
+  Menu,
+  Tooltip,
+  useComputedColorScheme,
+  useMantineColorScheme,
+  VisuallyHidden,
+} from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconAlertTriangle, IconCommand, IconMoon, IconSelector, IconSun } from '@tabler/icons-react'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
@@ -10,14 +17,18 @@ import { plural, shortenId } from '../parts/format.ts'
 import styles from './app-frame.module.css'
 import { useApprovalNotifications } from './approval-notifications.tsx'
 import { type Caller, useCaller } from './caller.ts'
+import { useShortcuts } from './keyboard/shortcuts.ts'
 import { Mark } from './mark.tsx'
 import { navigation } from './navigation.ts'
-import { useShortcuts } from './shortcuts.ts'
 import { useGuardsOff, usePendingApprovals } from './status.ts'
 
 /** Loaded when they are opened first. */
-const CommandPalette = lazy(async () => ({ default: (await import('./command-palette.tsx')).CommandPalette }))
-const KeyboardHelp = lazy(async () => ({ default: (await import('./keyboard-help.tsx')).KeyboardHelp }))
+const CommandPalette = lazy(async () => ({
+  default: (await import('./keyboard/command-palette.tsx')).CommandPalette,
+}))
+const KeyboardHelp = lazy(async () => ({
+  default: (await import('./keyboard/keyboard-help.tsx')).KeyboardHelp,
+}))
 
 /** Sidebar, header, and the view between them. On a phone the sidebar is a bar at the bottom. */
 export function AppFrame() {
@@ -87,7 +98,7 @@ function GuardsBadge() {
     <span className={styles.badge} title={`${plural(off, 'guard')} off`}>
       <IconAlertTriangle size={12} stroke={2.2} aria-hidden />
       <span className={styles.label}>{off}</span>
-      <span className={styles.unseen}> {off === 1 ? 'guard is' : 'guards are'} off</span>
+      <VisuallyHidden> {off === 1 ? 'guard is' : 'guards are'} off</VisuallyHidden>
     </span>
   )
 }
@@ -99,7 +110,7 @@ function ApprovalsBadge() {
   return (
     <span className={styles.badge} title={`${plural(data.pending, 'call')} waiting`}>
       <span>{data.pending}</span>
-      <span className={styles.unseen}> waiting</span>
+      <VisuallyHidden> waiting</VisuallyHidden>
     </span>
   )
 }

@@ -1,5 +1,5 @@
-import { Button } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
+import { SmallButton } from '../parts/buttons/quiet-button.ts'
 import { agentTitle, showControls } from '../parts/format.ts'
 import { usePendingApprovals } from './status.ts'
 
@@ -36,12 +36,8 @@ export function NotifyButton() {
   if (permission === 'granted') return <span>Desktop notifications are on</span>
   if (permission === 'denied') return null
   return (
-    <Button
-      variant="default"
-      size="compact-sm"
-      onClick={async () => setPermission(await Notification.requestPermission())}
-    >
+    <SmallButton onClick={async () => setPermission(await Notification.requestPermission())}>
       Notify me here
-    </Button>
+    </SmallButton>
   )
 }

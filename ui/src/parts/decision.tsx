@@ -35,11 +35,21 @@ interface DecisionProps {
 export function Decision({ outcome, children = outcome }: DecisionProps) {
   const Icon = icons[outcome]
   return (
-    <span className={`${styles.decision} ${styles[outcome]}`} data-outcome={outcome}>
+    <span
+      className={[styles.decision, styles[outcome]].join(' ')}
+      style={{ color: `var(--${roleOf(outcome)})` }}
+      data-outcome={outcome}
+    >
       <Icon size={14} stroke={2} aria-hidden />
       {children}
     </span>
   )
+}
+
+/** Its colour role in theme.css. */
+export function roleOf(outcome: Outcome): string {
+  if (outcome === 'opened') return 'ask'
+  return outcome === 'failed' ? 'block' : outcome
 }
 
 interface DecidedEvent {

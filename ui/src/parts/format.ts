@@ -64,3 +64,8 @@ export function agentTitle(agent: string | null | undefined): string {
     ? 'An agent'
     : (codingAgents.find(({ name }) => name === agent)?.title ?? agent)
 }
+
+/** The file of a hook, with its line. */
+export function placeOf({ file = '', line }: { readonly file?: string; readonly line?: number }): string {
+  return line === undefined ? file : `${file}:${line}`
+}

@@ -1,6 +1,7 @@
-import { Button, Skeleton } from '@mantine/core'
+import { Skeleton } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
 import { GatewayError } from '../gateway/call.ts'
+import { QuietButton } from './buttons/quiet-button.ts'
 import styles from './layout.module.css'
 import { CopyCommand } from './values.tsx'
 
@@ -46,19 +47,17 @@ export function Page({ title, heading, purpose, actions, command, wide = false, 
   )
 }
 
-interface PanelProps {
-  readonly title?: ReactNode
-  readonly aside?: ReactNode
-  readonly children: ReactNode
-}
-
-export function Panel({ title, aside, children }: PanelProps) {
+export function Panel({
+  title,
+  aside,
+  children,
+}: Readonly<{ title?: ReactNode; aside?: ReactNode; children: ReactNode }>) {
   return (
     <section className={styles.panel}>
       {title === undefined ? null : (
         <div className={styles.head}>
           <h2>{title}</h2>
-          {aside === undefined ? null : <div className={styles.aside}>{aside}</div>}
+          {aside === undefined ? null : <div className={`${styles.aside} cut`}>{aside}</div>}
         </div>
       )}
       {children}
@@ -66,14 +65,12 @@ export function Panel({ title, aside, children }: PanelProps) {
   )
 }
 
-interface EmptyProps {
-  readonly title: string
-  readonly children?: ReactNode
-  readonly action?: ReactNode
-}
-
 /** An empty view teaches what belongs here, with one action. */
-export function Empty({ title, children, action }: EmptyProps) {
+export function Empty({
+  title,
+  children,
+  action,
+}: Readonly<{ title: string; children?: ReactNode; action?: ReactNode }>) {
   return (
     <div className={styles.state}>
       <h3>{title}</h3>
@@ -149,11 +146,7 @@ export function Failed({ error, onRetry, isPlaceShown = false }: FailedProps) {
     <div className={`${styles.state} ${styles.failed}`} role="alert">
       <h3>{isPlaceShown && at !== undefined ? `${at}: ${error.message}` : error.message}</h3>
       {hint === undefined ? null : <p>{hint}</p>}
-      {onRetry === undefined ? null : (
-        <Button variant="default" size="xs" onClick={onRetry}>
-          Try again
-        </Button>
-      )}
+      {onRetry === undefined ? null : <QuietButton onClick={onRetry}>Try again</QuietButton>}
     </div>
   )
 }
@@ -169,7 +162,8 @@ interface MeterProps {
 export function Meter({ value, max, label, look = 'accent' }: MeterProps) {
   return (
     <meter
-      className={`${styles.meter} ${styles[look]}`}
+      className={styles.meter}
+      style={{ color: `var(--${look})` }}
       min={0}
       max={Math.max(max, 1)}
       value={value}

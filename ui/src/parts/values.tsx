@@ -1,8 +1,8 @@
 import { Tooltip } from '@mantine/core'
 import { useCallback, useSyncExternalStore } from 'react'
 import { chosenTenant } from '../gateway/call.ts'
+import { useCopy } from './buttons/use-copy.ts'
 import { formatAge, formatDuration, formatInstant, shortenId } from './format.ts'
-import { useCopy } from './use-copy.ts'
 import styles from './values.module.css'
 
 /** When the current interval began: everything that shares an interval shows the same time. */
@@ -73,7 +73,7 @@ export function CopyCommand({ text }: Readonly<{ text: string }>) {
 export function Code({ text }: Readonly<{ text: string }>) {
   const shown = text.slice(0, 2_000)
   return (
-    <code className={styles.code} title={shown}>
+    <code className={`${styles.code} cut`} title={shown}>
       {shown}
     </code>
   )

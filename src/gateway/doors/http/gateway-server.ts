@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { Hono } from 'hono'
@@ -154,16 +155,13 @@ function ownerOf(tenant: string): Caller {
   return { ...callerWithoutToken(tenant, LOGIN, 'owner'), master: true, member: OWNER_MEMBER }
 }
 
-function bind(server: Server, { host, port }: ListenAddress): Promise<ListenAddress> {
-  return new Promise((resolve, reject) => {
-    const refuse = (error: NodeJS.ErrnoException) => reject(cannotListen(error, { host, port }))
-    server.once('error', refuse)
-    server.listen({ host, port }, () => {
-      server.off('error', refuse)
-      const address = server.address()
-      resolve({ host, port: typeof address === 'object' && address !== null ? address.port : port })
-    })
+async function bind(server: Server, { host, port }: ListenAddress): Promise<ListenAddress> {
+  server.listen({ host, port })
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    throw cannotListen(error, { host, port })
   })
+  const address = server.address()
+  return { host, port: typeof address === 'object' && address !== null ? address.port : port }
 }
 
 function cannotListen(error: NodeJS.ErrnoException, { host, port }: ListenAddress): Error {

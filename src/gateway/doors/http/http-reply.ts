@@ -6,7 +6,7 @@ import type { Log } from '../../../engine/core/records/sink.ts'
 import { errorReply } from './error-reply.ts'
 
 /** Headers of every API response. */
-export const apiHeaders: readonly (readonly [name: string, value: string])[] = [
+export const apiHeaders: [name: string, value: string][] = [
   ['X-Content-Type-Options', 'nosniff'],
   ['Referrer-Policy', 'no-referrer'],
   ['Cache-Control', 'no-store'],

@@ -26,12 +26,6 @@ import {
 
 type AnswerParts = Pick<MethodParts, 'store' | 'approvals' | 'settings' | 'clock'>
 
-export interface AnswerRoutesOptions {
-  readonly parts: AnswerParts
-  readonly admission: Admission
-  readonly log: Log
-}
-
 type AnswerContext = Context<{ Bindings: HttpBindings }>
 
 interface OpenLink {
@@ -48,7 +42,11 @@ const MAX_FORM_BYTES = 16_384
  * The page of a link in a message. A GET only shows the question: mail programs, chats and browsers open links by
  * themselves. The form of the page answers, once.
  */
-export function answerRoutes(options: AnswerRoutesOptions) {
+export function answerRoutes(options: {
+  readonly parts: AnswerParts
+  readonly admission: Admission
+  readonly log: Log
+}) {
   const { parts, log } = options
   const app = new Hono<{ Bindings: HttpBindings }>()
   const failures = createFailureLimit(parts.clock)

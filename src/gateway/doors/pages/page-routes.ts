@@ -52,8 +52,7 @@ export function pageRoutes({ parts, admission, logins, ui, ownToken }: PageRoute
     if (ownToken === undefined || !/^[\w-]{32,128}$/.test(challenge))
       throw serverError('gateway.not_found', 'there is nothing at this address')
     const proof = serverProof(ownToken, challenge, serverAddress(c.env.incoming.socket, 'server'))
-    const headers = apiHeaders.map(([name, value]): [string, string] => [name, value])
-    return new Response(null, { status: 204, headers: [...headers, [PROOF_HEADER, proof]] })
+    return new Response(null, { status: 204, headers: [...apiHeaders, [PROOF_HEADER, proof]] })
   })
   app.get('/', () => redirect('/ui/'))
   app.get('/ui', () => redirect('/ui/'))
@@ -79,9 +78,8 @@ export function pageRoutes({ parts, admission, logins, ui, ownToken }: PageRoute
     const known = await admission.admitToken(incoming, token)
     // A browser has one session at a time.
     logins.end(readSessionCookie(incoming.headers.cookie ?? ''))
-    const headers = new Headers(apiHeaders.map(([name, value]): [string, string] => [name, value]))
-    headers.set('Set-Cookie', sessionCookie(incoming, logins.open(known)))
-    return new Response(null, { status: 204, headers })
+    const cookie = sessionCookie(incoming, logins.open(known))
+    return new Response(null, { status: 204, headers: [...apiHeaders, ['Set-Cookie', cookie]] })
   })
   app.post('/logout', async (c) => {
     const { incoming } = c.env

@@ -94,13 +94,10 @@ function page(html: string): Response {
   })
 }
 
-interface ServedFile {
-  readonly type: string
-  readonly path: string
-  readonly encoding?: string
-}
-
-function file(bytes: Buffer, { type, path, encoding }: ServedFile): Response {
+function file(
+  bytes: Buffer,
+  { type, path, encoding }: { readonly type: string; readonly path: string; readonly encoding?: string },
+): Response {
   // The build names files in `assets` by their content hash, so they never change.
   const caching = path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'
   const headers = {

@@ -111,8 +111,7 @@ function resultResponse({ rest: { status } }: Method, result: unknown): Response
   if (status !== 204) return jsonResponse(result, status)
   const isEmpty = isRecord(result) && Object.keys(result).length === 0
   if (!isEmpty) return jsonResponse(result)
-  const headers = apiHeaders.map(([name, value]): [string, string] => [name, value])
-  return new Response(null, { status, headers })
+  return new Response(null, { status, headers: apiHeaders })
 }
 
 /** Reads parameters from the path, and from the query or the body depending on the verb. */
@@ -154,8 +153,7 @@ export function apiResponse(
   body: string | ReadableStream,
   { status = 200, type }: { readonly status?: number; readonly type: string },
 ): Response {
-  const headers = apiHeaders.map(([name, value]): [string, string] => [name, value])
-  return new Response(body, { status, headers: [...headers, ['Content-Type', type]] })
+  return new Response(body, { status, headers: [...apiHeaders, ['Content-Type', type]] })
 }
 
 /** The same reply as `sendErrorReply`, for requests that pass through the router. */

@@ -1,6 +1,7 @@
 import type { HookError } from '../../../engine/core/errors/error.ts'
 import { serverError } from '../../../engine/core/errors/server-errors.ts'
 import { isRecord } from '../../../engine/core/schema/check.ts'
+import { definedFields } from '../../../engine/core/values/defined-fields.ts'
 import { retryAfterOf } from '../../../engine/core/values/retry-after.ts'
 import type { DispatchRequest } from '../../../pipeline/call.ts'
 import type { AgentEventRequest, AgentReply } from '../../agents/agent-door.ts'
@@ -66,9 +67,7 @@ export function readAgentLine(value: unknown): AgentEventRequest {
     throw serverError('gateway.request', 'run must be text', { at: 'run' })
   return {
     ...{ event, native },
-    ...(within_ms === undefined ? {} : { withinMs: within_ms }),
-    ...(approval_id === undefined ? {} : { approvalId: approval_id }),
-    ...(run === undefined ? {} : { run }),
+    ...definedFields({ withinMs: within_ms, approvalId: approval_id, run }),
   }
 }
 
@@ -82,9 +81,7 @@ export function agentReplyLine(id: LineId, reply: AgentReply): string {
 }
 
 export function errorLine(id: LineId, error: HookError): string {
-  const retryAfterMs = retryAfterOf(error)
-  const more = retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }
-  return `${JSON.stringify({ id, error: { ...error.toJSON(), ...more } })}\n`
+  return `${JSON.stringify({ id, error: { ...error.toJSON(), retry_after_ms: retryAfterOf(error) } })}\n`
 }
 
 /** Tells the client that a person is being asked: it waits until then instead of its own deadline. */

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { createRevocationWatch } from '../../../access/revocation-watch.ts'
@@ -105,27 +106,21 @@ export function createSocketServer({ door, path, holdsLock, uid }: SocketServerO
   }
 }
 
-function bind(path: string, accept: (socket: Socket) => void): Promise<Server> {
+async function bind(path: string, accept: (socket: Socket) => void): Promise<Server> {
   const server = createServer({ noDelay: true }, accept)
   server.maxConnections = MAX_CONNECTIONS
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ path }, () => {
-      server.off('error', reject)
-      // Until here only the directory protected the socket.
-      chmodSync(path, 0o600)
-      resolve(server)
-    })
-  })
-}
-
-interface StaleOptions {
-  readonly holdsLock: boolean
-  readonly uid: number
+  server.listen({ path })
+  await once(server, 'listening')
+  // Until here only the directory protected the socket.
+  chmodSync(path, 0o600)
+  return server
 }
 
 /** A killed process leaves its socket behind. Removes it if it is a socket of this user and no process answers. */
-async function removeStale(path: string, { holdsLock, uid }: StaleOptions): Promise<void> {
+async function removeStale(
+  path: string,
+  { holdsLock, uid }: { readonly holdsLock: boolean; readonly uid: number },
+): Promise<void> {
   const found = lstatSync(path)
   if (!found.isSocket() || found.uid !== uid)
     throw serverError('gateway.socket', `${path} exists and is not a socket of this user`)

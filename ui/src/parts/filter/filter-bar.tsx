@@ -1,17 +1,15 @@
 import { Combobox, TextInput, useCombobox } from '@mantine/core'
 import { IconFilter } from '@tabler/icons-react'
 import { useEffect, useRef, useState } from 'react'
-import { isTyping, usePageKeys } from '../../frame/shortcuts.ts'
+import { isTyping, usePageKeys } from '../../frame/keyboard/shortcuts.ts'
 import { MONO } from '../../theme.ts'
 import { filterFields, parseFilter } from './filter.ts'
 
-interface FilterBarProps {
-  readonly value: string
-  readonly onChange: (value: string) => void
-}
-
 /** A filter in text with completion. `/` moves the focus here. */
-export function FilterBar({ value, onChange }: FilterBarProps) {
+export function FilterBar({
+  value,
+  onChange,
+}: Readonly<{ value: string; onChange: (value: string) => void }>) {
   const [typed, setTyped] = useState(value)
   const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() })
   const input = useRef<HTMLInputElement>(null)

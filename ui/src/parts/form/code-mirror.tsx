@@ -196,14 +196,12 @@ function replacedRange(event: InputEvent): AbstractRange | undefined {
   return selection === null || selection.rangeCount === 0 ? undefined : selection.getRangeAt(0)
 }
 
-interface MergeProps {
-  readonly before: string
-  readonly after: string
-  readonly isNarrow: boolean
-}
-
 /** Two texts side by side with their differences marked; one below the other where there is no room. */
-export function Merge({ before, after, isNarrow }: MergeProps) {
+export function Merge({
+  before,
+  after,
+  isNarrow,
+}: Readonly<{ before: string; after: string; isNarrow: boolean }>) {
   const parent = useRef<HTMLDivElement>(null)
   useEffect(() => {
     if (parent.current === null) return

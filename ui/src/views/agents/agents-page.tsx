@@ -1,12 +1,12 @@
-import { Button } from '@mantine/core'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import type { Result } from '../../gateway/call.ts'
 import { useRefreshOnEvents } from '../../gateway/changes.ts'
 import { useMethod } from '../../gateway/use-method.ts'
+import { TinyButton } from '../../parts/buttons/quiet-button.ts'
+import { useCopy } from '../../parts/buttons/use-copy.ts'
 import { Decision } from '../../parts/decision.tsx'
 import { Loaded, layout, Page, Panel } from '../../parts/layout.tsx'
 import { PageTabs } from '../../parts/page-tabs.tsx'
-import { useCopy } from '../../parts/use-copy.ts'
 import { Age } from '../../parts/values.tsx'
 import { Blueprints } from '../blueprints/blueprints.tsx'
 import styles from './agents-page.module.css'
@@ -141,9 +141,9 @@ function Command({ text }: Readonly<{ text: string }>) {
   return (
     <p className={styles.command}>
       <code>{text}</code>
-      <Button variant="default" size="compact-xs" onClick={() => copy(text)} aria-label={`Copy ${text}`}>
+      <TinyButton onClick={() => copy(text)} aria-label={`Copy ${text}`}>
         {copied ? 'Copied' : 'Copy'}
-      </Button>
+      </TinyButton>
     </p>
   )
 }

@@ -41,7 +41,7 @@ export function ApiPage() {
         {(operations) => {
           const operation = operations.find(({ id }) => id === chosen) ?? operations[0]
           return (
-            <div className={styles.columns}>
+            <div className={`${layout.columns} ${styles.columns}`}>
               <Panel
                 title={
                   <TextInput
@@ -122,7 +122,7 @@ function Try({ operation }: Readonly<{ operation: Operation }>) {
           <Button
             size="xs"
             justify="center"
-            className={styles.send ?? ''}
+            className={layout.left ?? ''}
             loading={send.isPending}
             onClick={() => send.mutate()}
           >

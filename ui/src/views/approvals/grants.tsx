@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
-import { Confirmed } from '../../parts/confirmed.tsx'
+import { Confirmed } from '../../parts/buttons/confirmed.tsx'
 import { agentTitle, formatClock, showControls } from '../../parts/format.ts'
 import { Empty, Failed, LoadedList, layout, Panel } from '../../parts/layout.tsx'
 import styles from './approvals.module.css'

@@ -1,4 +1,4 @@
-import { Button, Menu, Progress } from '@mantine/core'
+import { Group, Menu, Progress } from '@mantine/core'
 import { keepPreviousData, useMutation } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
@@ -8,6 +8,7 @@ import type { Result } from '../../gateway/call.ts'
 import { useRefreshOnEvents } from '../../gateway/changes.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
+import { QuietButton } from '../../parts/buttons/quiet-button.ts'
 import { Decision, EventDecision } from '../../parts/decision.tsx'
 import { commandOf, type EventFilter, filterParams, parseFilter } from '../../parts/filter/filter.ts'
 import { FilterBar } from '../../parts/filter/filter-bar.tsx'
@@ -36,7 +37,7 @@ export function AuditPage() {
       wide
     >
       <FilterBar value={filter} onChange={change} />
-      <div className={styles.explorer}>
+      <div className={`${layout.columns} ${styles.explorer}`}>
         <Facets params={params} onAdd={(term) => change(`${filter} ${term}`.trim())} />
         <Events params={params} />
       </div>
@@ -73,7 +74,9 @@ function Facets({ params, onAdd }: Readonly<{ params: EventFilter; onAdd: (term:
                       className={styles.facet}
                       onClick={() => onAdd(`${field}:${value.includes(' ') ? `"${value}"` : value}`)}
                     >
-                      <span>{field === 'hook' ? hookLabel(name, value) : (name ?? value)}</span>
+                      <span className="cut">
+                        {field === 'hook' ? hookLabel(name, value) : (name ?? value)}
+                      </span>
                       {formatCount(count)}
                     </button>
                   ),
@@ -109,7 +112,7 @@ function Events({ params }: Readonly<{ params: EventFilter }>) {
             <span>{agentTitle(event.agent)}</span>
             <Code text={event.what ?? event.event} />
             <EventDecision event={event} />
-            <span className={styles.hook}>
+            <span className="muted cut">
               {event.by_hook === null ? '' : hookLabel(event.hook_name, event.by_hook)}
             </span>
           </Link>
@@ -128,12 +131,10 @@ function AuditActions({ filter }: Readonly<{ filter: EventFilter }>) {
     onSettled: () => setExported(undefined),
   })
   return (
-    <div className={styles.actions}>
+    <Group gap={8}>
       <Menu>
         <Menu.Target>
-          <Button variant="default" size="xs" loading={save.isPending}>
-            Export
-          </Button>
+          <QuietButton loading={save.isPending}>Export</QuietButton>
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item onClick={() => save.mutate('ndjson')}>as NDJSON</Menu.Item>
@@ -141,15 +142,15 @@ function AuditActions({ filter }: Readonly<{ filter: EventFilter }>) {
         </Menu.Dropdown>
       </Menu>
       {mayVerify ? (
-        <Button variant="default" size="xs" loading={verify.isPending} onClick={() => verify.mutate({})}>
+        <QuietButton loading={verify.isPending} onClick={() => verify.mutate({})}>
           Verify the chain
-        </Button>
+        </QuietButton>
       ) : null}
       {exported === undefined ? null : <span role="status">{plural(exported, 'event')} read …</span>}
       {verify.isPending ? <Progress value={100} animated aria-label="verifying" w={120} /> : null}
       {verify.data === undefined ? null : <Verdict verdict={verify.data} />}
       <Failed error={verify.error ?? save.error} />
-    </div>
+    </Group>
   )
 }
 

@@ -5,7 +5,8 @@ import { useState } from 'react'
 import { useMay } from '../../frame/caller.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { keyOf, useMethod } from '../../gateway/use-method.ts'
-import { Confirmed } from '../../parts/confirmed.tsx'
+import { Confirmed } from '../../parts/buttons/confirmed.tsx'
+import { QuietButton } from '../../parts/buttons/quiet-button.ts'
 import { Decision } from '../../parts/decision.tsx'
 import {
   type Draft,
@@ -50,7 +51,7 @@ interface BlueprintViewProps {
 
 function BlueprintView({ stored }: BlueprintViewProps) {
   const { tab = 'agent' } = route.useSearch()
-  const navigate = useNavigate()
+  const navigate = route.useNavigate()
   const maySave = useMay('admin')
   const mayStart = useMay('operator')
   const [edited, setEdited] = useState<Fields>()
@@ -90,14 +91,7 @@ function BlueprintView({ stored }: BlueprintViewProps) {
       <PageTabs
         key={round}
         chosen={tab}
-        onChoose={(name) =>
-          void navigate({
-            to: '/agents/$name',
-            params: { name: stored?.name ?? NEW_BLUEPRINT },
-            search: { tab: name },
-            replace: true,
-          })
-        }
+        onChoose={(name) => void navigate({ to: '.', search: { tab: name }, replace: true })}
         tabs={[
           ...draftTabs(draft, stored === undefined, setEdited),
           ...(stored === undefined ? [] : [startTab(stored, edited !== undefined, mayStart)]),
@@ -133,7 +127,7 @@ function draftTabs(draft: Draft, isNew: boolean, replace: (value: Fields) => voi
       title: 'JSON',
       content: (
         <Panel title="The whole blueprint">
-          <div className={styles.form}>
+          <div className={layout.form}>
             <ObjectText
               label="Blueprint as JSON"
               rows={18}
@@ -155,7 +149,7 @@ function startTab(
 ): PageTab {
   const content = (
     <Panel title={`Start ${name}`}>
-      <div className={styles.form}>
+      <div className={layout.form}>
         {isEdited ? (
           <p className={styles.empty}>The run uses version {version}, without your changes.</p>
         ) : null}
@@ -218,9 +212,7 @@ function SaveBar({ stored, draft: { value, isReadOnly }, isEdited, onSaved }: Sa
           {saveTitle(stored)}
         </Button>
         {!isEdited || stored === undefined ? null : (
-          <Button size="xs" variant="default" onClick={onSaved}>
-            Discard changes
-          </Button>
+          <QuietButton onClick={onSaved}>Discard changes</QuietButton>
         )}
         {isNew ? null : (
           <Confirmed
@@ -247,7 +239,7 @@ function AgentForm({ draft, isNew }: Readonly<{ draft: Draft; isNew: boolean }>)
   return (
     <div className={layout.columns}>
       <Panel title="What it is">
-        <div className={styles.form}>
+        <div className={layout.form}>
           <TextField
             draft={draft}
             name="name"
@@ -310,7 +302,7 @@ function FormPreview({ schema }: Readonly<{ schema: unknown }>) {
   const [value, setValue] = useState<Fields>(() => defaultsOf(schema))
   return (
     <Panel title="The form of a run" aside="as the schema draws it">
-      <div className={styles.form}>
+      <div className={layout.form}>
         <ParameterForm schema={schema} value={value} onChange={setValue} />
       </div>
     </Panel>

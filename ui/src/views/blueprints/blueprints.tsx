@@ -1,10 +1,10 @@
-import { Button } from '@mantine/core'
 import { IconFishHook } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useMay } from '../../frame/caller.ts'
 import type { Result } from '../../gateway/call.ts'
 import { useMethod } from '../../gateway/use-method.ts'
+import { SmallButton } from '../../parts/buttons/quiet-button.ts'
 import { fieldsOf } from '../../parts/form/fields.ts'
 import { plural } from '../../parts/format.ts'
 import { Empty, Loaded, layout, Panel, Tag } from '../../parts/layout.tsx'
@@ -36,14 +36,12 @@ export function Blueprints() {
                 >
                   <BlueprintText blueprint={blueprint} />
                   {mayStart ? (
-                    <Button
-                      variant="default"
-                      size="compact-sm"
+                    <SmallButton
                       aria-label={`Start ${blueprint.name}`}
                       onClick={() => setStarting(blueprint.name)}
                     >
                       Start
-                    </Button>
+                    </SmallButton>
                   ) : null}
                 </div>
               ))}
@@ -87,7 +85,7 @@ function BlueprintText({ blueprint }: Readonly<{ blueprint: StoredBlueprint }>) 
         {source === 'file' ? <Tag>file</Tag> : null}
         {source === 'builtin' ? <Tag>built-in</Tag> : null}
       </span>
-      <span className={styles.about}>
+      <span className="muted small cut">
         {typeof definition.description === 'string' ? `${definition.description} · ` : ''}
         {source === 'builtin' ? (
           'comes with the product'

@@ -9,7 +9,7 @@ import {
   TextsField,
 } from '../../parts/form/draft-fields.tsx'
 import { type Fields, fieldsOf, textOf, textsOf, unlessEmpty, withField } from '../../parts/form/fields.ts'
-import { Panel } from '../../parts/layout.tsx'
+import { layout, Panel } from '../../parts/layout.tsx'
 import { MONO } from '../../theme.ts'
 import styles from './blueprint-page.module.css'
 
@@ -44,7 +44,7 @@ export function ExecutorForm({ draft }: Readonly<{ draft: Draft }>) {
   )
   return (
     <Panel title="How it is executed">
-      <div className={styles.form}>
+      <div className={layout.form}>
         <KindChoice draft={draft} kind={kind} />
         <KindFields kind={kind} executor={executor} isProcedural={draft.value.type === 'procedural'} />
         <NumberField
@@ -103,7 +103,7 @@ function KindChoice({ draft, kind }: Readonly<{ draft: Draft; kind: Kind }>) {
   return (
     <SegmentedControl
       size="xs"
-      className={styles.left ?? ''}
+      className={layout.left ?? ''}
       aria-label="Executor"
       disabled={draft.isReadOnly ?? false}
       data={kinds.map(({ value, label }) => ({

@@ -1,6 +1,7 @@
-import { Button, Group, Select, Switch } from '@mantine/core'
+import { Group, Select, Switch } from '@mantine/core'
 import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react'
 import { useMethod } from '../../gateway/use-method.ts'
+import { SmallButton } from '../../parts/buttons/quiet-button.ts'
 import { type Fields, fieldsOf, listOf, textOf, withField } from '../../parts/form/fields.ts'
 import { IconAction } from '../../parts/form/icon-action.tsx'
 import { layout, Panel } from '../../parts/layout.tsx'
@@ -8,14 +9,12 @@ import styles from './blueprint-page.module.css'
 import { hookPoints, type PointText } from './hook-points.ts'
 import { RunHookForm } from './run-hook-form.tsx'
 
-interface HooksTabProps {
-  readonly hooks: Fields
-  readonly onChange: (hooks: Fields) => void
-  readonly isReadOnly: boolean
-}
-
 /** The hooks of an agent at every point of its runs, in the order in which they run. */
-export function HooksTab({ hooks, onChange, isReadOnly }: HooksTabProps) {
+export function HooksTab({
+  hooks,
+  onChange,
+  isReadOnly,
+}: Readonly<{ hooks: Fields; onChange: (hooks: Fields) => void; isReadOnly: boolean }>) {
   const { data } = useMethod('runHooks.list')
   const named = (data?.hooks ?? []).map(({ name }) => name)
   return (
@@ -87,12 +86,8 @@ function HookPoint({ text, named, entries, onChange, isReadOnly }: HookPointProp
         ))}
         {entries.length === 0 || isReadOnly ? null : (
           <Group className={styles.add ?? ''} gap="xs">
-            <Button variant="default" size="compact-sm" onClick={() => add(newEntry(isGate))}>
-              Add a hook
-            </Button>
-            <Button variant="default" size="compact-sm" onClick={() => add({ $ref: '' })}>
-              Add a named hook
-            </Button>
+            <SmallButton onClick={() => add(newEntry(isGate))}>Add a hook</SmallButton>
+            <SmallButton onClick={() => add({ $ref: '' })}>Add a named hook</SmallButton>
           </Group>
         )}
       </Panel>

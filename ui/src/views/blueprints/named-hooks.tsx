@@ -5,7 +5,8 @@ import { useMay } from '../../frame/caller.ts'
 import { GatewayError, type Result } from '../../gateway/call.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
-import { Confirmed } from '../../parts/confirmed.tsx'
+import { Confirmed } from '../../parts/buttons/confirmed.tsx'
+import { SmallButton, TinyButton } from '../../parts/buttons/quiet-button.ts'
 import { Decision } from '../../parts/decision.tsx'
 import { type Fields, fieldsOf, updateTo } from '../../parts/form/fields.ts'
 import { plural } from '../../parts/format.ts'
@@ -22,11 +23,7 @@ export function NamedHooks({ blueprints }: Readonly<{ blueprints: readonly Store
   const maySave = useMay('admin')
   const [edited, setEdited] = useState<NamedHook | 'new'>()
   const query = useMethod('runHooks.list', {}, { refetchInterval: 5_000 })
-  const add = maySave ? (
-    <Button variant="default" size="compact-sm" onClick={() => setEdited('new')}>
-      New named hook
-    </Button>
-  ) : undefined
+  const add = maySave ? <SmallButton onClick={() => setEdited('new')}>New named hook</SmallButton> : undefined
   return (
     <section aria-label="Named run hooks">
       <Panel title="Named run hooks" aside={add}>
@@ -70,14 +67,12 @@ function usersOf(name: string, blueprints: readonly StoredBlueprint[]): readonly
   return blueprints.filter(refers).map((blueprint) => blueprint.name)
 }
 
-interface NamedHookRowProps {
-  readonly hook: NamedHook
-  readonly users: readonly string[]
-  readonly maySave: boolean
-  readonly onEdit: () => void
-}
-
-function NamedHookRow({ hook, users, maySave, onEdit }: NamedHookRowProps) {
+function NamedHookRow({
+  hook,
+  users,
+  maySave,
+  onEdit,
+}: Readonly<{ hook: NamedHook; users: readonly string[]; maySave: boolean; onEdit: () => void }>) {
   const { name, definition } = hook
   const remove = useAction('runHooks.delete')
   return (
@@ -88,16 +83,16 @@ function NamedHookRow({ hook, users, maySave, onEdit }: NamedHookRowProps) {
           <Tag>{String(definition.type)}</Tag>
           <Tag>{users.length === 0 ? 'not used' : `used by ${plural(users.length, 'blueprint')}`}</Tag>
         </span>
-        <span className={styles.about}>
+        <span className="muted small cut">
           {String(definition.agent_name ?? definition.url)} · on_error {String(definition.on_error)}
         </span>
         <DeleteRefused error={remove.error} users={users} />
       </div>
       {maySave ? (
         <Group gap="xs">
-          <Button variant="default" size="compact-xs" aria-label={`Edit ${name}`} onClick={onEdit}>
+          <TinyButton aria-label={`Edit ${name}`} onClick={onEdit}>
             Edit
-          </Button>
+          </TinyButton>
           <Confirmed word="Delete" sure={`Delete ${name}`} onDo={() => remove.mutate({ name })} />
         </Group>
       ) : null}
@@ -133,12 +128,10 @@ function DeleteRefused({
 
 const newHook: Fields = { type: 'agent', agent_name: '', on_error: 'block' }
 
-interface NamedHookEditorProps {
-  readonly stored: NamedHook | undefined
-  readonly onClose: () => void
-}
-
-function NamedHookEditor({ stored, onClose }: NamedHookEditorProps) {
+function NamedHookEditor({
+  stored,
+  onClose,
+}: Readonly<{ stored: NamedHook | undefined; onClose: () => void }>) {
   const [name, setName] = useState(stored?.name ?? '')
   const [draft, setDraft] = useState<Fields>(stored?.definition ?? newHook)
   const save = useAction(stored === undefined ? 'runHooks.create' : 'runHooks.update')

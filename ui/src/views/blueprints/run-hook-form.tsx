@@ -10,6 +10,7 @@ import {
   TextField,
 } from '../../parts/form/draft-fields.tsx'
 import { type Fields, fieldsOf, textOf, unlessEmpty, withField } from '../../parts/form/fields.ts'
+import { layout } from '../../parts/layout.tsx'
 import styles from './blueprint-page.module.css'
 
 interface RunHookFormProps {
@@ -34,7 +35,7 @@ export function RunHookForm({ entry, onChange, whyAwaited }: RunHookFormProps) {
     <>
       <SegmentedControl
         size="xs"
-        className={styles.left ?? ''}
+        className={layout.left ?? ''}
         aria-label="Type"
         data={[...runHookTypes]}
         value={kind}

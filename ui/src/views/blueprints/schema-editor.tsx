@@ -1,10 +1,12 @@
-import { Button, Checkbox, Select, TextInput } from '@mantine/core'
+import { Checkbox, Select, TextInput } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
+import { SmallButton } from '../../parts/buttons/quiet-button.ts'
 import { ObjectText, TextField } from '../../parts/form/draft-fields.tsx'
 import { type Fields, fieldsOf, textsOf, unlessEmpty, withField } from '../../parts/form/fields.ts'
 import { IconAction } from '../../parts/form/icon-action.tsx'
 import { TwoWay } from '../../parts/form/two-way.tsx'
+import { layout } from '../../parts/layout.tsx'
 import { MONO } from '../../theme.ts'
 import styles from './blueprint-page.module.css'
 
@@ -22,9 +24,9 @@ export function SchemaEditor({ label, value, onChange, isReadOnly }: SchemaEdito
   const [isText, setText] = useState(false)
   const schema = fieldsOf(value)
   return (
-    <div className={styles.form}>
+    <div className={layout.form}>
       <TwoWay
-        className={styles.left}
+        className={layout.left}
         label={`${label}: fields or JSON`}
         words={['Fields', 'JSON']}
         isSecond={isText}
@@ -92,14 +94,12 @@ function SchemaRows({ value, onChange, isReadOnly }: Omit<SchemaEditorProps, 'la
         />
       ))}
       {isReadOnly ? null : (
-        <Button
-          variant="default"
-          size="compact-sm"
-          className={styles.left ?? ''}
+        <SmallButton
+          className={layout.left ?? ''}
           onClick={() => save([...properties, [freeName(properties), { type: 'string' }]], required)}
         >
           Add a field
-        </Button>
+        </SmallButton>
       )}
     </>
   )

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Group } from '@mantine/core'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import type { Decision as EngineDecision } from '../../../../src/engine/core/decision.ts'
@@ -7,10 +7,10 @@ import type { ShellEffects } from '../../../../src/engine/core/shell-effects.ts'
 import { visibleJson } from '../../../../src/engine/core/values/visible-text.ts'
 import type { ExplainedTrace } from '../../../../src/stored-hooks/saving/explain-conditions.ts'
 import { useMay } from '../../frame/caller.ts'
-import { isTyping, usePageKeys } from '../../frame/shortcuts.ts'
+import { isTyping, usePageKeys } from '../../frame/keyboard/shortcuts.ts'
 import { useMethod } from '../../gateway/use-method.ts'
-import { Chain, describeChange, isUncertain, nameHooks } from '../../parts/chain.tsx'
-import { CopyMenu } from '../../parts/copy-menu.tsx'
+import { ButtonLink } from '../../parts/buttons/button-link.tsx'
+import { CopyMenu } from '../../parts/buttons/copy-menu.tsx'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { fieldsOf, textOf } from '../../parts/form/fields.ts'
@@ -19,6 +19,7 @@ import { Diff, Json, printJson } from '../../parts/json.tsx'
 import { Loaded, layout, Page, Panel } from '../../parts/layout.tsx'
 import { Age, Duration, Id } from '../../parts/values.tsx'
 import { RelatedFirings } from '../recovery/firing-list.tsx'
+import { Chain, describeChange, isUncertain, nameHooks } from './chain.tsx'
 import { Effects } from './effects.tsx'
 import styles from './event-page.module.css'
 import { readRequest } from './read-request.ts'
@@ -103,7 +104,7 @@ function EventView({ event, request, decision = { kind: event.kind }, trace, eff
         {trace === undefined ? null : (
           <Panel title="Chain" aside={`${plural(trace.hooks.length, 'hook')} considered`}>
             {trace.hooks.length === 0 ? (
-              <p className={styles.note}>No hook listens to this event, so nothing objected.</p>
+              <p className={layout.note}>No hook listens to this event, so nothing objected.</p>
             ) : (
               <Chain
                 trace={trace}
@@ -173,11 +174,11 @@ function Banner({ decision, names, eventId, request, testable, uncertain }: Bann
     kind !== 'allow' ? kind : opened.length > 0 ? 'opened' : steps.length > 0 ? 'rewrite' : 'allow'
   const why = reason ?? message ?? code
   return (
-    <div className={`${styles.banner} ${styles[outcome]}`} role="status">
+    <div className={[layout.banner, styles[outcome]].join(' ')} role="status">
       <Decision outcome={outcome}>
         <b>{verbs[outcome]}</b>
       </Decision>
-      <span className={styles.because}>
+      <span className={layout.because}>
         {by === undefined ? null : (
           <>
             by <b>{names.of(by)}</b>
@@ -206,41 +207,30 @@ function EventActions({ eventId, request, testable }: Pick<BannerProps, 'eventId
   const { event, payload = {} } = fieldsOf(request)
   const address = `${location.origin}/v1/events/${eventId}/explain`
   return (
-    <span className={styles.actions}>
+    <Group gap={8}>
       {testable === undefined ? null : (
-        <Button
+        <ButtonLink
           variant="default"
-          size="xs"
-          renderRoot={(props) => (
-            <Link
-              to="/hooks/$hookId"
-              params={{ hookId: testable }}
-              search={{ tab: 'test', from: eventId }}
-              {...props}
-            />
-          )}
+          to="/hooks/$hookId"
+          params={{ hookId: testable }}
+          search={{ tab: 'test', from: eventId }}
         >
           Open in Test
-        </Button>
+        </ButtonLink>
       )}
       {mayCreate ? (
-        <Button
+        <ButtonLink
           variant="default"
-          size="xs"
-          renderRoot={(props) => (
-            <Link to="/hooks/$hookId" params={{ hookId: 'new' }} search={{ from: eventId }} {...props} />
-          )}
+          to="/hooks/$hookId"
+          params={{ hookId: 'new' }}
+          search={{ from: eventId }}
         >
           Make a hook
-        </Button>
+        </ButtonLink>
       ) : null}
-      <Button
-        variant="default"
-        size="xs"
-        renderRoot={(props) => <Link to="/recovery" search={{ tab: 'simulate', from: eventId }} {...props} />}
-      >
+      <ButtonLink variant="default" to="/recovery" search={{ tab: 'simulate', from: eventId }}>
         Simulate recovery rules
-      </Button>
+      </ButtonLink>
       <CopyMenu
         texts={[
           ['as a command', `hookhelm events explain ${eventId}`],
@@ -254,18 +244,16 @@ function EventActions({ eventId, request, testable }: Pick<BannerProps, 'eventId
           ['the link to this page', location.href],
         ]}
       />
-    </span>
+    </Group>
   )
 }
 
-interface InputProps {
-  readonly input: unknown
-  readonly steps: NonNullable<EngineDecision['steps']>
-  readonly names: HookNames
-}
-
 /** The input before and after each hook that changed it. `n` and `p` step through. */
-function Input({ input, steps, names }: InputProps) {
+function Input({
+  input,
+  steps,
+  names,
+}: Readonly<{ input: unknown; steps: NonNullable<EngineDecision['steps']>; names: HookNames }>) {
   const [at, setAt] = useState(0)
   usePageKeys((event) => {
     if (isTyping(event)) return
@@ -294,13 +282,11 @@ function Input({ input, steps, names }: InputProps) {
   )
 }
 
-interface WhyProps {
-  readonly decision: EngineDecision
-  readonly trace: ExplainedTrace | undefined
-  readonly names: HookNames
-}
-
-function Why({ decision, trace, names }: WhyProps) {
+function Why({
+  decision,
+  trace,
+  names,
+}: Readonly<{ decision: EngineDecision; trace: ExplainedTrace | undefined; names: HookNames }>) {
   const { kind, code, message, reason, grant } = decision
   const { context = [], ignored = [], opened = [], steps = [] } = decision
   const facts: readonly (readonly [string, string | undefined])[] = [

@@ -1,10 +1,11 @@
-import { Button, Group, Progress } from '@mantine/core'
+import { Group, Progress } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { hookLabel } from '../../../../src/engine/core/hook-title.ts'
 import { useMay } from '../../frame/caller.ts'
 import type { Result } from '../../gateway/call.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
+import { SmallButton, TinyButton } from '../../parts/buttons/quiet-button.ts'
 import { Decision } from '../../parts/decision.tsx'
 import { formatCount, formatDuration, formatInstant, plural, shortenId } from '../../parts/format.ts'
 import { Empty, Failed, Loaded, LoadedList, layout, Page, Panel } from '../../parts/layout.tsx'
@@ -53,13 +54,9 @@ function Breakers() {
             <code>{event}</code>
             <span className="muted">{reason}</span>
             {mayChange ? (
-              <Button
-                variant="default"
-                size="compact-sm"
-                onClick={() => enable.mutate({ hookId, enabled: true })}
-              >
+              <SmallButton onClick={() => enable.mutate({ hookId, enabled: true })}>
                 Switch on again
-              </Button>
+              </SmallButton>
             ) : (
               <span />
             )}
@@ -117,9 +114,7 @@ function Deliveries() {
         dead > 0 && mayReplay ? (
           <Group gap="xs">
             {plural(dead, 'delivery', 'deliveries')} given up
-            <Button variant="default" size="compact-xs" onClick={() => replay.mutate({ all: true })}>
-              Replay all
-            </Button>
+            <TinyButton onClick={() => replay.mutate({ all: true })}>Replay all</TinyButton>
           </Group>
         ) : (
           'webhooks that wait, run or were given up'
@@ -145,9 +140,7 @@ function Deliveries() {
               <Age at={created_at} />
             </span>
             {state === 'dead' && mayReplay ? (
-              <Button variant="default" size="compact-xs" onClick={() => replay.mutate({ ids: [id] })}>
-                Replay
-              </Button>
+              <TinyButton onClick={() => replay.mutate({ ids: [id] })}>Replay</TinyButton>
             ) : (
               <span />
             )}

@@ -2,13 +2,18 @@ import { VisuallyHidden } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import uPlot from 'uplot'
 import { formatClock, formatDuration } from '../../parts/format.ts'
-import { Plot, type PlotProps } from '../../parts/plot.tsx'
 import { useNow } from '../../parts/values.tsx'
 import styles from './decisions-chart.module.css'
+import { Plot, type PlotProps } from './plot.tsx'
 
 /** From the bottom of a bar to its top. */
 const outcomes = ['allow', 'rewrite', 'ask', 'block'] as const
 type Outcome = (typeof outcomes)[number]
+
+/** The colour role of a bar: most calls are allowed, and must not be all that one sees. */
+function barRole(outcome: Outcome): string {
+  return outcome === 'allow' ? 'allow-bar' : outcome
+}
 
 interface Bucket extends Readonly<Record<Outcome, number>> {
   readonly at: number
@@ -48,7 +53,7 @@ export function DecisionsChart({ buckets }: Readonly<{ buckets: readonly Bucket[
             className={hidden.has(outcome) ? styles.off : undefined}
             onClick={() => toggle(outcome)}
           >
-            <i className={styles[outcome]} aria-hidden /> {outcome}
+            <i style={{ background: `var(--${barRole(outcome)})` }} aria-hidden /> {outcome}
           </button>
         ))}
         <span>{readOut(minutes, shown, pointed)}</span>
@@ -161,16 +166,10 @@ function baseOptions(color: ColorOf) {
 function countOptions(color: ColorOf): ReturnType<PlotProps['options']> {
   const { x, axis, grid, ...base } = baseOptions(color)
   const paths = uPlot.paths.bars?.({ size: [0.74, 14] })
-  const fills: Readonly<Record<Outcome, string>> = {
-    allow: color('allow-bar'),
-    rewrite: color('rewrite'),
-    ask: color('ask'),
-    block: color('block'),
-  }
   const bars = outcomes.toReversed().map((outcome) => ({
     label: outcome,
-    fill: fills[outcome],
-    stroke: fills[outcome],
+    fill: color(barRole(outcome)),
+    stroke: color(barRole(outcome)),
     width: 0,
     points: { show: false },
     ...(paths === undefined ? {} : { paths }),

@@ -88,15 +88,13 @@ function Summary({ lastAt }: Pick<HealthProps, 'lastAt'>) {
   )
 }
 
-interface LineProps {
-  readonly state: 'ok' | 'warn' | 'bad'
-  readonly link?: ReactNode
-  readonly children: ReactNode
-}
-
-function Line({ state, link, children }: LineProps) {
+function Line({
+  state,
+  link,
+  children,
+}: Readonly<{ state: 'ok' | 'warn' | 'bad'; link?: ReactNode; children: ReactNode }>) {
   return (
-    <div className={styles.line}>
+    <div className={`${styles.line} lined`}>
       <span className={`${styles.dot} ${styles[state]}`} aria-hidden />
       <span>{children}</span>
       {link}

@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { hookLabel } from '../../../../src/engine/core/hook-title.ts'
@@ -8,6 +7,7 @@ import { chooseTenant, type Result } from '../../gateway/call.ts'
 import { useRefreshOnEvents } from '../../gateway/changes.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
+import { TinyButton } from '../../parts/buttons/quiet-button.ts'
 import { Decision } from '../../parts/decision.tsx'
 import { agentTitle, plural } from '../../parts/format.ts'
 import { Empty, Loaded, LoadedList, LoadingRows, layout, Page, Panel } from '../../parts/layout.tsx'
@@ -73,14 +73,9 @@ function DemoNote() {
         {remove.error?.message ?? 'This is demo data'}
       </span>
       {mayRemove ? (
-        <Button
-          variant="default"
-          size="compact-xs"
-          loading={remove.isPending}
-          onClick={() => remove.mutate({})}
-        >
+        <TinyButton loading={remove.isPending} onClick={() => remove.mutate({})}>
           Remove it
-        </Button>
+        </TinyButton>
       ) : null}
     </>
   )
@@ -96,10 +91,10 @@ function WaitingForYou() {
         <Link key={approval_id} to="/approvals" className={`${layout.row} ${styles.stopped}`}>
           <Decision outcome="ask" />
           <span className={styles.sentence}>
-            <span className={styles.cut}>
+            <span className="cut">
               {agentTitle(agent)} wants <code>{(what ?? tool ?? event).slice(0, 120)}</code>
             </span>
-            <span className={`${styles.cut} muted`}>{reason}</span>
+            <span className="cut muted">{reason}</span>
           </span>
           <span className={styles.faint}>
             <Age at={created_at} />
@@ -191,18 +186,16 @@ function HookRates() {
   )
 }
 
-interface HookRateProps {
-  readonly counted: HookCounts
-  readonly stored: Result<'hooks.effective'>['hooks'][number] | undefined
-}
-
-function HookRate({ counted, stored }: HookRateProps) {
+function HookRate({
+  counted,
+  stored,
+}: Readonly<{ counted: HookCounts; stored: Result<'hooks.effective'>['hooks'][number] | undefined }>) {
   const { hook_id, hook_name, matched } = counted
   const name = hookLabel(stored?.name ?? hook_name, hook_id)
   const isShadow = stored?.shadow === true
   return (
     <div className={`${layout.row} ${styles.rate}`}>
-      <span className={styles.cut} title={name}>
+      <span className="cut" title={name}>
         {isShadow ? <Decision outcome="shadow">{name}</Decision> : name}
       </span>
       <DecidedMeter counts={counted} isShadow={isShadow} />

@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
@@ -7,8 +6,9 @@ import { useCaller, useMay } from '../../frame/caller.ts'
 import { chooseTenant } from '../../gateway/call.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
+import { QuietButton, TinyButton } from '../../parts/buttons/quiet-button.ts'
+import { useCopy } from '../../parts/buttons/use-copy.ts'
 import { layout, Page, Panel } from '../../parts/layout.tsx'
-import { useCopy } from '../../parts/use-copy.ts'
 import { PackList } from '../hooks/pack-list.tsx'
 import { useConnectedAgentsQuery } from './home-queries.ts'
 import styles from './set-up.module.css'
@@ -36,11 +36,7 @@ export function SetUpPanel() {
   return (
     <Panel
       title={`Set up: ${done} of ${steps.length} steps done`}
-      aside={
-        <Button variant="default" size="compact-xs" onClick={() => hide(true)}>
-          Hide
-        </Button>
-      }
+      aside={<TinyButton onClick={() => hide(true)}>Hide</TinyButton>}
     >
       <ol className={styles.steps}>{steps}</ol>
     </Panel>
@@ -102,23 +98,21 @@ function PlayDemo() {
   return (
     <>
       {play.error === null ? null : <span role="alert">{play.error.message}</span>}
-      <Button variant="default" size="xs" loading={play.isPending} onClick={() => play.mutate({})}>
+      <QuietButton loading={play.isPending} onClick={() => play.mutate({})}>
         {tenants.some((tenant) => tenant.demo) ? 'Open the demo' : 'Play the demo'}
-      </Button>
+      </QuietButton>
     </>
   )
 }
 
-interface StepProps {
-  readonly number: number
-  readonly isDone: boolean
-  readonly title: string
-  readonly children: ReactNode
-}
-
-function Step({ number, isDone, title, children }: StepProps) {
+function Step({
+  number,
+  isDone,
+  title,
+  children,
+}: Readonly<{ number: number; isDone: boolean; title: string; children: ReactNode }>) {
   return (
-    <li className={styles.step}>
+    <li className={`${styles.step} lined`}>
       <span className={isDone ? `${styles.mark} ${styles.done}` : styles.mark}>
         {isDone ? <IconCheck size={15} role="img" aria-label="done" /> : number}
       </span>
@@ -135,15 +129,9 @@ function Command({ text }: Readonly<{ text: string }>) {
   return (
     <div className={styles.command}>
       <code>{text}</code>
-      <Button
-        variant="default"
-        size="compact-xs"
-        leftSection={<IconCopy size={13} />}
-        onClick={() => copy(text)}
-        aria-label={`Copy ${text}`}
-      >
+      <TinyButton leftSection={<IconCopy size={13} />} onClick={() => copy(text)} aria-label={`Copy ${text}`}>
         {copied ? 'Copied' : 'Copy'}
-      </Button>
+      </TinyButton>
     </div>
   )
 }

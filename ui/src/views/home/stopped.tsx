@@ -91,7 +91,7 @@ function StoppedRow({ event, times }: AlikeEvents) {
     <Link to="/events/$eventId" params={{ eventId: event_id }} className={`${layout.row} ${styles.stopped}`}>
       <Decision outcome={outcomeOf(event)} />
       <span className={styles.sentence}>
-        <span className={styles.cut}>
+        <span className="cut">
           {agentTitle(agent)} {kind === 'allow' ? 'ran' : 'wanted'} <code>{what ?? event.event}</code>
           {project === null ? null : (
             <>
@@ -100,7 +100,7 @@ function StoppedRow({ event, times }: AlikeEvents) {
             </>
           )}
         </span>
-        <span className={`muted ${styles.cut}`}>
+        <span className="muted cut">
           {times > 1 ? `${times} times · ` : ''}
           {[by, reason?.replaceAll(by_hook ?? '\0', by ?? '')].filter(Boolean).join(': ')}
         </span>

@@ -3,7 +3,8 @@ import { useNavigate } from '@tanstack/react-router'
 import { useCaller, useMay } from '../../frame/caller.ts'
 import { GatewayError, unchecked } from '../../gateway/call.ts'
 import { useAction } from '../../gateway/use-action.ts'
-import { Confirmed } from '../../parts/confirmed.tsx'
+import { Confirmed } from '../../parts/buttons/confirmed.tsx'
+import { QuietButton } from '../../parts/buttons/quiet-button.ts'
 import type { Fields } from '../../parts/form/fields.ts'
 import { Failed } from '../../parts/layout.tsx'
 import type { StoredHook } from './hook-page.tsx'
@@ -68,13 +69,13 @@ function StoredHookActions({ stored }: Readonly<{ stored: StoredHook }>) {
   return (
     <>
       {isBuiltIn ? null : (
-        <Button variant="default" size="xs" onClick={() => set({ shadow: stored.shadow ? null : true })}>
+        <QuietButton onClick={() => set({ shadow: stored.shadow ? null : true })}>
           {stored.shadow ? 'Promote' : 'Shadow'}
-        </Button>
+        </QuietButton>
       )}
-      <Button variant="default" size="xs" onClick={() => set({ enabled: !stored.enabled })}>
+      <QuietButton onClick={() => set({ enabled: !stored.enabled })}>
         {stored.enabled ? 'Disable' : 'Enable'}
-      </Button>
+      </QuietButton>
       {isBuiltIn ? null : (
         <Confirmed
           isBig

@@ -3,13 +3,13 @@ import { useState } from 'react'
 import { useMay } from '../../frame/caller.ts'
 import { GatewayError } from '../../gateway/call.ts'
 import { useMethod } from '../../gateway/use-method.ts'
-import { CopyMenu } from '../../parts/copy-menu.tsx'
+import { CopyMenu } from '../../parts/buttons/copy-menu.tsx'
 import { DraftText } from '../../parts/form/draft-text.tsx'
 import { type Fields, isFields, type ReadText, textOf } from '../../parts/form/fields.ts'
 import { TwoWay } from '../../parts/form/two-way.tsx'
 import { Text } from '../../parts/json.tsx'
 import { layout, Panel } from '../../parts/layout.tsx'
-import styles from './hook-config.module.css'
+import styles from './hook.module.css'
 import { type HookEditorProps, HookForm } from './hook-form.tsx'
 import { HookProof, usePreview } from './hook-proof.tsx'
 import { type HookDraft, toInput } from './hook-schema.ts'
@@ -35,7 +35,7 @@ export function HookConfig({ draft, onChange, readOnlyReason, refusal }: HookCon
         aside={<TwoWay label="Form or YAML" words={['Form', 'YAML']} isSecond={isText} onChange={setText} />}
       >
         {readOnlyReason === undefined ? null : <p className={styles.note}>{readOnlyReason}</p>}
-        <div className={styles.form}>
+        <div className={layout.form}>
           {isText ? (
             <DraftText
               label="The hook as YAML"

@@ -3,7 +3,8 @@ import { useState } from 'react'
 import { useCaller } from '../../frame/caller.ts'
 import type { GatewayError } from '../../gateway/call.ts'
 import { fieldsOf, textOf, withField } from '../../parts/form/fields.ts'
-import styles from './hook-config.module.css'
+import { layout } from '../../parts/layout.tsx'
+import styles from './hook.module.css'
 import { eventNames, type FieldSchema, type HookDraft, handlerConfigs, hookFields } from './hook-schema.ts'
 import { SchemaField } from './schema-field.tsx'
 
@@ -176,7 +177,7 @@ function More({ title, isWrong, children }: MoreProps) {
       <Accordion.Item value={title}>
         <Accordion.Control>{title}</Accordion.Control>
         <Accordion.Panel>
-          <div className={styles.form}>{children}</div>
+          <div className={layout.form}>{children}</div>
         </Accordion.Panel>
       </Accordion.Item>
     </Accordion>

@@ -2,12 +2,12 @@ import { Link } from '@tanstack/react-router'
 import type { ExecutionDecision } from '../../../../src/engine/core/records/sink.ts'
 import { useRefreshOnEvents } from '../../gateway/changes.ts'
 import { usePages } from '../../gateway/use-pages.ts'
+import { OlderButton } from '../../parts/buttons/older-button.tsx'
 import { Decision, type Outcome } from '../../parts/decision.tsx'
 import { formatInstant } from '../../parts/format.ts'
 import { Empty, LoadedList, layout, Panel } from '../../parts/layout.tsx'
-import { OlderButton } from '../../parts/older-button.tsx'
 import { CopyCommand, Duration } from '../../parts/values.tsx'
-import styles from './hook-history.module.css'
+import styles from './hook.module.css'
 
 /** How the execution of one hook looks. */
 export const executionOutcomes: Readonly<Record<ExecutionDecision, Outcome>> = {

@@ -1,13 +1,12 @@
 import { describeConditions } from '../../../../src/engine/match/describe-conditions.ts'
 import type { Result } from '../../gateway/call.ts'
 import { Facts } from '../../parts/facts.tsx'
-import { formatDuration } from '../../parts/format.ts'
+import { formatDuration, placeOf } from '../../parts/format.ts'
 import { Loaded, layout, Panel } from '../../parts/layout.tsx'
 import { Age, Id } from '../../parts/values.tsx'
 import { useHookCounts } from '../hooks/hook-counts.tsx'
-import styles from './hook-overview.module.css'
+import styles from './hook.module.css'
 import type { ShownHook } from './hook-page.tsx'
-import { placeOf } from './hook-place.ts'
 
 const printedText = {
   exact: 'an invalid answer',

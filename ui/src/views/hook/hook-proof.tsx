@@ -7,7 +7,7 @@ import { Decision } from '../../parts/decision.tsx'
 import { plural } from '../../parts/format.ts'
 import { Empty, Failed, Loaded, layout, Meter, Panel } from '../../parts/layout.tsx'
 import { Age, Code } from '../../parts/values.tsx'
-import styles from './hook-config.module.css'
+import styles from './hook.module.css'
 import { type HookDraft, toInput } from './hook-schema.ts'
 
 type Preview = Result<'hooks.preview'>
@@ -91,7 +91,7 @@ function ProofRow({ row: { event_id, created_at, what, kind, would, why } }: Rea
       className={`${layout.row} ${styles.event}`}
       title={why}
     >
-      <span className={styles.age}>
+      <span className="faint">
         <Age at={created_at} />
       </span>
       <Code text={what ?? ''} />

@@ -5,7 +5,6 @@ import { useMay } from '../../frame/caller.ts'
 import { type Result, unchecked } from '../../gateway/call.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
-import { Terms } from '../../parts/chain.tsx'
 import { Decision } from '../../parts/decision.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { CodeEditor } from '../../parts/form/code-editor.tsx'
@@ -13,9 +12,9 @@ import { readJson, textOf } from '../../parts/form/fields.ts'
 import { formatClock, formatDuration, showControls } from '../../parts/format.ts'
 import { Diff, printJson, Text } from '../../parts/json.tsx'
 import { Empty, Failed, layout, Panel } from '../../parts/layout.tsx'
-import styles from './hook-config.module.css'
+import { Terms } from '../event/chain.tsx'
+import styles from './hook.module.css'
 import { executionOutcomes } from './hook-history.tsx'
-import overview from './hook-overview.module.css'
 import { type HookDraft, toInput } from './hook-schema.ts'
 import { type RecordedSample, useRecordedSample } from './recorded-sample.ts'
 
@@ -50,7 +49,7 @@ export function HookTest({ draft, hookId, isEdited, from }: HookTestProps) {
     <div className={layout.stack}>
       <div className={layout.columns}>
         <Panel title="Sample event" aside="it really runs; nothing is recorded">
-          <div className={styles.form}>
+          <div className={layout.form}>
             <RecordedEvents event={draft.event} from={from} hookId={hookId ?? 'new'} />
             <SampleFields sample={sample} onChange={(part) => setTyped({ ...typed, ...part })} />
             {mayTest ? (
@@ -102,12 +101,10 @@ function textsOf(sample: RecordedSample | undefined): Partial<Sample> {
   return { tool: sample.tool ?? '', input: printJson(sample.input), prompt: sample.prompt ?? '' }
 }
 
-interface SampleFieldsProps {
-  readonly sample: Sample
-  readonly onChange: (part: Partial<Sample>) => void
-}
-
-function SampleFields({ sample: { tool, input, prompt }, onChange }: SampleFieldsProps) {
+function SampleFields({
+  sample: { tool, input, prompt },
+  onChange,
+}: Readonly<{ sample: Sample; onChange: (part: Partial<Sample>) => void }>) {
   return (
     <>
       <TextInput
@@ -131,14 +128,12 @@ function SampleFields({ sample: { tool, input, prompt }, onChange }: SampleField
   )
 }
 
-interface RecordedEventsProps {
-  readonly event: unknown
-  readonly from: string | undefined
-  readonly hookId: string
-}
-
 /** The latest events that the hook listens to. The chosen one stands in the address. */
-function RecordedEvents({ event, from, hookId }: RecordedEventsProps) {
+function RecordedEvents({
+  event,
+  from,
+  hookId,
+}: Readonly<{ event: unknown; from: string | undefined; hookId: string }>) {
   const navigate = useNavigate()
   const name = textOf(event)
   const query = useMethod('events.list', { event: name, limit: 50 })
@@ -166,13 +161,11 @@ function RecordedEvents({ event, from, hookId }: RecordedEventsProps) {
   )
 }
 
-interface RewriteProps {
-  readonly result: TestResult & { readonly updatedInput?: unknown }
-  readonly before: unknown
-}
-
 /** What the hook would change in the input that was fired. */
-function Rewrite({ result: { updatedInput }, before }: RewriteProps) {
+function Rewrite({
+  result: { updatedInput },
+  before,
+}: Readonly<{ result: TestResult & { readonly updatedInput?: unknown }; before: unknown }>) {
   if (updatedInput === undefined) return null
   return (
     <Panel title="Input" aside="before and after">
@@ -198,7 +191,7 @@ function TestReport({ result }: Readonly<{ result: TestResult }>) {
   return (
     <>
       <Panel title="Result" aside={<Decision outcome={executionOutcomes[decision]}>{decision}</Decision>}>
-        <Facts facts={facts} className={overview.facts} />
+        <Facts facts={facts} className={styles.facts} />
       </Panel>
       {Object.entries({ stdout, stderr }).map(([name, text]) =>
         text === '' ? null : (

@@ -1,4 +1,4 @@
-import { Button, Modal, Select, Switch } from '@mantine/core'
+import { Modal, Select, Switch } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { codingAgentNames } from '../../../../src/engine/core/coding-agents.ts'
@@ -7,11 +7,12 @@ import { useMay } from '../../frame/caller.ts'
 import type { Result } from '../../gateway/call.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
+import { ButtonLink } from '../../parts/buttons/button-link.tsx'
+import { QuietButton } from '../../parts/buttons/quiet-button.ts'
 import { Decision } from '../../parts/decision.tsx'
-import { plural, showControls } from '../../parts/format.ts'
+import { placeOf, plural, showControls } from '../../parts/format.ts'
 import { Empty, Failed, Loaded, layout, Page, Panel, Tag } from '../../parts/layout.tsx'
 import { Duration } from '../../parts/values.tsx'
-import { placeOf } from '../hook/hook-place.ts'
 import { eventNames } from '../hook/hook-schema.ts'
 import { DecidedMeter, decidedOf, type HookCounts, useHookCounts } from './hook-counts.tsx'
 import styles from './hooks-page.module.css'
@@ -47,12 +48,9 @@ export function HooksPage() {
         <>
           <StarterPacks />
           {mayCreate ? (
-            <Button
-              size="xs"
-              renderRoot={(props) => <Link to="/hooks/$hookId" params={{ hookId: 'new' }} {...props} />}
-            >
+            <ButtonLink to="/hooks/$hookId" params={{ hookId: 'new' }}>
               New hook
-            </Button>
+            </ButtonLink>
           ) : null}
         </>
       }
@@ -104,9 +102,7 @@ function StarterPacks() {
   const [isOpen, { open, close }] = useDisclosure(false)
   return (
     <>
-      <Button variant="default" size="xs" onClick={open}>
-        Starter packs
-      </Button>
+      <QuietButton onClick={open}>Starter packs</QuietButton>
       <Modal opened={isOpen} onClose={close} title="Starter packs" size="lg">
         <Packs />
       </Modal>
@@ -126,7 +122,7 @@ function Files({ files }: Readonly<{ files: Effective['files'] }>) {
           <span>
             <code>{file ?? folder}</code>
             <br />
-            <span className={styles.muted}>{problem}</span>
+            <span className="muted small">{problem}</span>
           </span>
         </div>
       ))}
@@ -134,12 +130,10 @@ function Files({ files }: Readonly<{ files: Effective['files'] }>) {
   )
 }
 
-interface ChainsProps {
-  readonly hooks: readonly EffectiveHook[]
-  readonly counts: ReadonlyMap<string, HookCounts>
-}
-
-function Chains({ hooks, counts }: ChainsProps) {
+function Chains({
+  hooks,
+  counts,
+}: Readonly<{ hooks: readonly EffectiveHook[]; counts: ReadonlyMap<string, HookCounts> }>) {
   const chains = Map.groupBy(hooks, ({ event }) => event)
   if (chains.size === 0)
     return (
@@ -182,22 +176,22 @@ function HookRow({
   const title = hookLabel(name, id)
   return (
     <div className={`${layout.row} ${styles.hook}`} data-hook={title}>
-      <span className={styles.faint}>{position ?? '·'}</span>
+      <span className="faint small">{position ?? '·'}</span>
       <Decision outcome={outcomes[state]}>{state.replace('_', ' ')}</Decision>
       <span className={styles.name}>
         <Link to="/hooks/$hookId" params={{ hookId: id }}>
-          <b className={styles.cut} title={why}>
+          <b className="cut" title={why}>
             {title}
           </b>
         </Link>
         {source.file === undefined ? null : (
-          <span className={styles.place} title={placeOf(source)}>
+          <span className={`${styles.place} muted small cut`} title={placeOf(source)}>
             <bdi>{placeOf(source)}</bdi>
           </span>
         )}
-        <span className={styles.muted}>{why}</span>
+        <span className="muted small cut">{why}</span>
       </span>
-      <span className={styles.cut} title={if_expr ?? hook.applies_to}>
+      <span className="cut" title={if_expr ?? hook.applies_to}>
         {hook.applies_to}
       </span>
       <span className={styles.tags}>
@@ -213,12 +207,12 @@ function HookRow({
 }
 
 function Rates({ counts, isShadow }: Readonly<{ counts: HookCounts | undefined; isShadow: boolean }>) {
-  if (counts === undefined) return <span className={styles.faint}>no match today</span>
+  if (counts === undefined) return <span className="faint small">no match today</span>
   const { matched, p95_ms } = counts
   return (
     <span className={styles.rates}>
       <DecidedMeter counts={counts} isShadow={isShadow} />
-      <span className={styles.muted}>
+      <span className="muted small">
         {decidedOf(counts)} / {matched}{' '}
         {p95_ms === null ? null : (
           <>
@@ -233,7 +227,7 @@ function Rates({ counts, isShadow }: Readonly<{ counts: HookCounts | undefined; 
 function Toggle({ hook }: Readonly<{ hook: EffectiveHook }>) {
   const mayChange = useMay('admin')
   const toggle = useAction('hooks.toggle')
-  if (!mayChange) return <span className={styles.muted}>{hook.enabled ? 'on' : 'off'}</span>
+  if (!mayChange) return <span className="muted small">{hook.enabled ? 'on' : 'off'}</span>
   return (
     <Switch
       size="xs"

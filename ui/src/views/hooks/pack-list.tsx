@@ -1,10 +1,10 @@
-import { Button } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useMay } from '../../frame/caller.ts'
 import type { Params, Result } from '../../gateway/call.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
-import { Confirmed } from '../../parts/confirmed.tsx'
+import { Confirmed } from '../../parts/buttons/confirmed.tsx'
+import { TinyButton } from '../../parts/buttons/quiet-button.ts'
 import { plural } from '../../parts/format.ts'
 import { Failed, Loaded } from '../../parts/layout.tsx'
 import styles from './packs.module.css'
@@ -53,24 +53,22 @@ function PackRow({
   const isComplete = present === hooks
   const state = isComplete ? 'added' : present > 0 ? `${present} of ${hooks} added` : plural(hooks, 'hook')
   return (
-    <li className={styles.pack} data-pack={name}>
+    <li className={`${styles.pack} lined`} data-pack={name}>
       <div>
         <b>{name}</b>{' '}
-        <span className={styles.faint}>{changed > 0 ? `${state}, ${changed} changed` : state}</span>
+        <span className="faint small">{changed > 0 ? `${state}, ${changed} changed` : state}</span>
         <br />
         {about}
       </div>
       <span className={styles.actions}>
         {mayAdd && !isComplete ? (
-          <Button
-            variant="default"
-            size="compact-xs"
+          <TinyButton
             loading={add.isPending}
             onClick={() => add.mutate({ name, ...params })}
             aria-label={`Add ${name}`}
           >
             Add
-          </Button>
+          </TinyButton>
         ) : null}
         {mayAdd && canRemove && present > 0 ? (
           <Confirmed

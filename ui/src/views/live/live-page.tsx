@@ -4,7 +4,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { type MouseEvent, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
 import { hookLabel } from '../../../../src/engine/core/hook-title.ts'
 import { useMay } from '../../frame/caller.ts'
-import { isTyping, usePageKeys } from '../../frame/shortcuts.ts'
+import { isTyping, usePageKeys } from '../../frame/keyboard/shortcuts.ts'
 import { useConnectionState } from '../../gateway/live.ts'
 import { Decision, EventDecision, isReport, outcomeOf } from '../../parts/decision.tsx'
 import { commandOf, type EventSummary, filterParams, parseFilter } from '../../parts/filter/filter.ts'
@@ -157,14 +157,12 @@ function EventTable({ events, onHover, isLoading, onEnd }: EventTableProps) {
   )
 }
 
-interface EventRowProps {
-  readonly event: EventSummary
-  readonly top: number
-  readonly isChosen: boolean
-  readonly onOpen: (eventId: string) => void
-}
-
-function EventRow({ event, top, isChosen, onOpen }: EventRowProps) {
+function EventRow({
+  event,
+  top,
+  isChosen,
+  onOpen,
+}: Readonly<{ event: EventSummary; top: number; isChosen: boolean; onOpen: (eventId: string) => void }>) {
   const { event_id, created_at, agent, tool, what, duration_ms } = event
   const mayExplain = useMay('operator')
   const outcome = outcomeOf(event)

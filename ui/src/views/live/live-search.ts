@@ -1,14 +1,14 @@
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 
 const route = getRouteApi('/live')
 
 /** Changes a part of the address: the filter, or the event that is open beside the list. */
 export function useLiveSearch() {
-  const navigate = useNavigate()
+  const navigate = route.useNavigate()
   const current = route.useSearch()
   return {
     ...current,
     change: (part: typeof current, { replace = false } = {}) =>
-      void navigate({ to: '/live', search: { ...current, ...part }, replace }),
+      void navigate({ to: '.', search: { ...current, ...part }, replace }),
   }
 }

@@ -1,10 +1,11 @@
-import { Button, Modal, SegmentedControl, Switch, Textarea, TextInput } from '@mantine/core'
+import { Button, Group, Modal, SegmentedControl, Switch, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useCaller } from '../../frame/caller.ts'
 import { type Result, unchecked } from '../../gateway/call.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
-import { Confirmed } from '../../parts/confirmed.tsx'
+import { Confirmed } from '../../parts/buttons/confirmed.tsx'
+import { SmallButton, TinyButton } from '../../parts/buttons/quiet-button.ts'
 import { ObjectText } from '../../parts/form/draft-fields.tsx'
 import { type Fields, fieldsOf, listOf, textOf, updateTo, withField } from '../../parts/form/fields.ts'
 import { Empty, Failed, LoadedList, layout, Panel, Tag } from '../../parts/layout.tsx'
@@ -19,11 +20,7 @@ type Environment = Result<'environments.list'>['environments'][number]
 export function Environments() {
   const [edited, setEdited] = useState<Partial<Environment>>()
   const query = useMethod('environments.list')
-  const newButton = (
-    <Button variant="default" size="compact-sm" onClick={() => setEdited({})}>
-      New environment
-    </Button>
-  )
+  const newButton = <SmallButton onClick={() => setEdited({})}>New environment</SmallButton>
   return (
     <div className={layout.stack}>
       <Permission />
@@ -55,7 +52,7 @@ function Permission() {
   const change = useAction('settings.set')
   const isAllowed = query.data?.settings.allow_remote_sessions?.value === true
   return (
-    <div className={styles.main}>
+    <div className={`${layout.panel} ${styles.main}`}>
       <Switch
         label="Rules may start runners"
         checked={isAllowed}
@@ -64,7 +61,7 @@ function Permission() {
           change.mutate({ settings: { allow_remote_sessions: checked } })
         }
       />
-      <span className={styles.muted}>
+      <span className="muted small">
         {isAllowed
           ? 'The setting allow_remote_sessions is on.'
           : 'While it is off, the action is skipped and the skip is recorded.'}
@@ -74,12 +71,10 @@ function Permission() {
   )
 }
 
-interface EnvironmentRowProps {
-  readonly environment: Environment
-  readonly onEdit: () => void
-}
-
-function EnvironmentRow({ environment: { name, definition, updated_at }, onEdit }: EnvironmentRowProps) {
+function EnvironmentRow({
+  environment: { name, definition, updated_at },
+  onEdit,
+}: Readonly<{ environment: Environment; onEdit: () => void }>) {
   const toggle = useAction('environments.update')
   const remove = useAction('environments.delete')
   const isOn = definition?.enabled !== false
@@ -98,21 +93,21 @@ function EnvironmentRow({ environment: { name, definition, updated_at }, onEdit 
         <span className={styles.name}>
           <b>{name}</b> <Tag>{String(definition?.type ?? 'unreadable')}</Tag>
         </span>
-        <code className={styles.cut}>{whatOf(definition)}</code>
+        <code className="cut">{whatOf(definition)}</code>
       </span>
-      <span className={styles.muted}>
+      <span className="muted small">
         <Age at={updated_at} />
       </span>
-      <span className={styles.buttons}>
-        <Button variant="default" size="compact-xs" onClick={onEdit} aria-label={`Edit ${name}`}>
+      <Group gap={8}>
+        <TinyButton onClick={onEdit} aria-label={`Edit ${name}`}>
           Edit
-        </Button>
+        </TinyButton>
         <Confirmed
           word="Delete"
           sure={`Delete ${name}: what it started goes on`}
           onDo={() => remove.mutate({ name })}
         />
-      </span>
+      </Group>
       <Failed error={toggle.error ?? remove.error} />
     </div>
   )
@@ -126,12 +121,10 @@ function whatOf(definition: Environment['definition']): string {
   return parts.length === 0 ? 'the key that encrypted it is gone' : parts.join(' ')
 }
 
-interface EnvironmentEditorProps {
-  readonly environment: Partial<Environment>
-  readonly onClose: () => void
-}
-
-function EnvironmentEditor({ environment, onClose }: EnvironmentEditorProps) {
+function EnvironmentEditor({
+  environment,
+  onClose,
+}: Readonly<{ environment: Partial<Environment>; onClose: () => void }>) {
   const { edition } = useCaller()
   const isNew = environment.name === undefined
   const [name, setName] = useState(environment.name ?? '')
@@ -143,7 +136,7 @@ function EnvironmentEditor({ environment, onClose }: EnvironmentEditorProps) {
   const problems = problemsOf(save.error)
   return (
     <Modal opened onClose={onClose} title={isNew ? 'New environment' : `Environment ${name}`} size="lg">
-      <div className={styles.plainForm}>
+      <div className={layout.fields}>
         <TextInput
           label="Name"
           value={name}
@@ -155,7 +148,7 @@ function EnvironmentEditor({ environment, onClose }: EnvironmentEditorProps) {
         <DefinitionFields draft={draft} onChange={setDraft} problems={problems} />
         <Button
           size="xs"
-          className={styles.left ?? ''}
+          className={layout.left ?? ''}
           loading={save.isPending}
           onClick={() =>
             save.mutate(unchecked({ name, definition: updateTo(draft, environment.definition ?? {}) }))
@@ -169,20 +162,18 @@ function EnvironmentEditor({ environment, onClose }: EnvironmentEditorProps) {
   )
 }
 
-interface DefinitionFieldsProps {
-  readonly draft: Fields
-  readonly onChange: (draft: Fields) => void
-  readonly problems: Problems
-}
-
 /** What the environment starts. Another type has other fields. */
-function DefinitionFields({ draft, onChange, problems }: DefinitionFieldsProps) {
+function DefinitionFields({
+  draft,
+  onChange,
+  problems,
+}: Readonly<{ draft: Fields; onChange: (draft: Fields) => void; problems: Problems }>) {
   const { edition } = useCaller()
   return (
     <>
       <SegmentedControl
         size="xs"
-        className={styles.left ?? ''}
+        className={layout.left ?? ''}
         aria-label="Type"
         data={['process', 'command', 'http'].map((type) => ({
           value: type,

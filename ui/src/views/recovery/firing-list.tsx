@@ -17,13 +17,11 @@ const runStatuses = {
   failed: 'failed',
 } as const
 
-interface ActionStatusProps {
-  readonly status: FiringAction['status']
-  readonly children?: string
-}
-
 /** How an action ended, with its own shape. */
-export function ActionStatus({ status, children = status }: ActionStatusProps) {
+export function ActionStatus({
+  status,
+  children = status,
+}: Readonly<{ status: FiringAction['status']; children?: string }>) {
   return status === 'skipped' ? (
     <Decision outcome="skip">{children}</Decision>
   ) : (
@@ -41,9 +39,9 @@ export function FiringRow({ firing }: Readonly<{ firing: Firing }>) {
       className={`${layout.row} ${styles.firing}`}
       data-firing={firing_id}
     >
-      <span className={styles.cut}>
+      <span className="cut">
         <b>{rule_id}</b>{' '}
-        <span className={styles.muted}>
+        <span className="muted small">
           {event} · {outcome}
         </span>
       </span>
@@ -61,13 +59,11 @@ export function FiringRow({ firing }: Readonly<{ firing: Firing }>) {
   )
 }
 
-interface RelatedFiringsProps {
-  readonly title: string
-  readonly filter: Params<'rules.history'>
-}
-
 /** The firings that belong to an event or a run; nothing if there are none. */
-export function RelatedFirings({ title, filter }: RelatedFiringsProps) {
+export function RelatedFirings({
+  title,
+  filter,
+}: Readonly<{ title: string; filter: Params<'rules.history'> }>) {
   const { data } = useMethod('rules.history', { ...filter, limit: 20 })
   if (data === undefined || data.firings.length === 0) return null
   return (

@@ -1,3 +1,4 @@
+import { Group } from '@mantine/core'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Result } from '../../gateway/call.ts'
@@ -8,7 +9,7 @@ import { Json } from '../../parts/json.tsx'
 import { Loaded, layout, Page, Panel, Tag } from '../../parts/layout.tsx'
 import { Age, Id } from '../../parts/values.tsx'
 import { actionTitle, STORED } from '../rules/rule-draft.ts'
-import { resultOf, useRun, useSessionEvents } from '../runs/run-events.ts'
+import { resultOf, useRun, useSessionEvents } from '../runs/run/run-events.ts'
 import { hasEnded, RunStatus, runDuration } from '../runs/run-status.tsx'
 import styles from './firing-graph.module.css'
 import { ActionStatus, type Firing, type FiringAction } from './firing-list.tsx'
@@ -36,9 +37,9 @@ function FiringView({ firing, messages }: ShownFiring) {
     <Page
       title={`${rule_id} fired`}
       heading={
-        <span className={styles.heading}>
+        <Group gap={8}>
           {rule_id} fired {depth === 0 ? null : <Tag>{`depth ${depth}`}</Tag>}
-        </span>
+        </Group>
       }
       purpose={
         <>
@@ -111,13 +112,11 @@ function FailureNode({ firing }: Readonly<{ firing: Firing }>) {
   )
 }
 
-interface RuleLinkProps {
-  readonly firing: Firing
-  readonly children: ReactNode
-}
-
 /** Rule and actions are on the page of the rule. */
-function RuleLink({ firing: { rule_id, source }, children }: RuleLinkProps) {
+function RuleLink({
+  firing: { rule_id, source },
+  children,
+}: Readonly<{ firing: Firing; children: ReactNode }>) {
   return (
     <Link
       to="/recovery/rules/$ruleId"
@@ -146,13 +145,11 @@ function RuleNode({ firing }: Readonly<{ firing: Firing }>) {
   )
 }
 
-interface ActionBranchProps {
-  readonly firing: Firing
-  readonly action: FiringAction
-  readonly messages: readonly SentMessage[]
-}
-
-function ActionBranch({ firing, action, messages }: ActionBranchProps) {
+function ActionBranch({
+  firing,
+  action,
+  messages,
+}: Readonly<{ firing: Firing; action: FiringAction; messages: readonly SentMessage[] }>) {
   const { action_id, action_type, status, reason, detail, run_id } = action
   return (
     <li>

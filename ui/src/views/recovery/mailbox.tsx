@@ -1,10 +1,11 @@
-import { Button } from '@mantine/core'
+import { Group, VisuallyHidden } from '@mantine/core'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { useMay } from '../../frame/caller.ts'
 import type { Result } from '../../gateway/call.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
+import { TinyButton } from '../../parts/buttons/quiet-button.ts'
 import { TwoWay } from '../../parts/form/two-way.tsx'
 import { Text } from '../../parts/json.tsx'
 import { Empty, Failed, LoadedList, Panel, Tag } from '../../parts/layout.tsx'
@@ -14,13 +15,11 @@ import styles from './recovery.module.css'
 
 type Message = Result<'mailbox.list'>['messages'][number]
 
-interface MailboxProps {
-  readonly team: string | undefined
-  readonly messageId: string | undefined
-}
-
 /** The messages of one team or of all, newest first. Opening one marks it as read. */
-export function Mailbox({ team, messageId }: MailboxProps) {
+export function Mailbox({
+  team,
+  messageId,
+}: Readonly<{ team: string | undefined; messageId: string | undefined }>) {
   const [isUnread, setUnread] = useState(false)
   const query = useMethod('mailbox.list', { limit: 100, team, unread: isUnread || undefined })
   return (
@@ -53,13 +52,11 @@ export function Mailbox({ team, messageId }: MailboxProps) {
   )
 }
 
-interface MessageRowProps {
-  readonly message: Message
-  readonly team: string | undefined
-  readonly isOpen: boolean
-}
-
-function MessageRow({ message, team, isOpen }: MessageRowProps) {
+function MessageRow({
+  message,
+  team,
+  isOpen,
+}: Readonly<{ message: Message; team: string | undefined; isOpen: boolean }>) {
   const navigate = useNavigate()
   const { message_id, member, summary, created_at, read_at, channels } = message
   const open = () =>
@@ -69,17 +66,17 @@ function MessageRow({ message, team, isOpen }: MessageRowProps) {
       replace: true,
     })
   return (
-    <article className={styles.message} data-message={message_id} data-read={read_at !== null}>
+    <article className="lined" data-message={message_id} data-read={read_at !== null}>
       <button type="button" className={styles.messageHead} aria-expanded={isOpen} onClick={open}>
         <span className={styles.dot} data-unread={read_at === null} aria-hidden />
-        <span className={styles.cut}>
+        <span className="cut">
           {read_at === null ? <b>{summary}</b> : summary}
-          <span className={styles.unseen}>{read_at === null ? ' unread' : ''}</span>
+          <VisuallyHidden>{read_at === null ? ' unread' : ''}</VisuallyHidden>
         </span>
-        <span className={`${styles.muted} ${styles.cut}`}>
+        <span className="muted small cut">
           {member} {channels.length === 0 ? '' : `· ${channels.join(', ')}`}
         </span>
-        <span className={styles.muted}>
+        <span className="muted small">
           <Age at={created_at} />
         </span>
       </button>
@@ -99,23 +96,19 @@ function OpenMessage({ message }: Readonly<{ message: Message }>) {
   useEffect(() => markRead(), [])
   return (
     <div className={styles.open}>
-      <p className={styles.muted}>
+      <p className="muted small">
         from <code>{from}</code> to {member} of {team}
       </p>
       <Text text={text} />
       {firing_id === null ? null : <Deliveries firingId={firing_id} messageId={message_id} />}
-      <div className={styles.buttons}>
+      <Group gap={8}>
         {firing_id === null ? null : (
           <Link to="/recovery/firings/$firingId" params={{ firingId: firing_id }}>
             What fired
           </Link>
         )}
-        {mayRead ? (
-          <Button variant="default" size="compact-xs" onClick={() => remove.mutate({ message_id })}>
-            Delete
-          </Button>
-        ) : null}
-      </div>
+        {mayRead ? <TinyButton onClick={() => remove.mutate({ message_id })}>Delete</TinyButton> : null}
+      </Group>
       <Failed error={read.error ?? remove.error} />
     </div>
   )

@@ -1,9 +1,10 @@
-import { Button, Switch } from '@mantine/core'
+import { Switch } from '@mantine/core'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useMay } from '../../frame/caller.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
-import { Empty, Failed, LoadedList, Page, Panel } from '../../parts/layout.tsx'
+import { ButtonLink } from '../../parts/buttons/button-link.tsx'
+import { Empty, Failed, LoadedList, layout, Page, Panel } from '../../parts/layout.tsx'
 import { PageTabs } from '../../parts/page-tabs.tsx'
 import { NEW_RULE } from '../rules/rule-draft.ts'
 import { RuleList } from '../rules/rule-list.tsx'
@@ -35,14 +36,9 @@ export function RecoveryPage() {
       command={commands[tab] ?? 'hookhelm rules list'}
       actions={
         maySave ? (
-          <Button
-            size="xs"
-            renderRoot={(props) => (
-              <Link to="/recovery/rules/$ruleId" params={{ ruleId: NEW_RULE }} {...props} />
-            )}
-          >
+          <ButtonLink to="/recovery/rules/$ruleId" params={{ ruleId: NEW_RULE }}>
             New rule
-          </Button>
+          </ButtonLink>
         ) : null
       }
     >
@@ -78,7 +74,11 @@ function MainSwitch() {
   const isOverruled = wanted !== undefined && change.isSuccess && !query.isFetching && wanted !== enabled
   return (
     <>
-      <div className={`${styles.main} ${enabled ? '' : styles.off}`} role="status" data-enabled={enabled}>
+      <div
+        className={`${layout.panel} ${styles.main} ${enabled ? '' : styles.off}`}
+        role="status"
+        data-enabled={enabled}
+      >
         <Switch
           label={enabled ? 'Recovery rules are on' : 'Recovery rules are off'}
           checked={enabled}
@@ -87,7 +87,7 @@ function MainSwitch() {
             change.mutate({ settings: { rules_enabled: checked } })
           }
         />
-        <span className={styles.muted}>
+        <span className="muted small">
           {enabled
             ? 'The rules are compared with every event.'
             : 'Nothing fires. Simulate your rules first, then switch them on.'}

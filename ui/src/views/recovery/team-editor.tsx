@@ -4,10 +4,11 @@ import { useState } from 'react'
 import { unchecked } from '../../gateway/call.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
+import { QuietButton, SmallButton } from '../../parts/buttons/quiet-button.ts'
 import { type Draft, TextField } from '../../parts/form/draft-fields.tsx'
 import { type Fields, fieldsOf, listOf, textOf, withField } from '../../parts/form/fields.ts'
 import { IconAction } from '../../parts/form/icon-action.tsx'
-import { Failed, Loaded } from '../../parts/layout.tsx'
+import { Failed, Loaded, layout } from '../../parts/layout.tsx'
 import { type Problems, problemAt, problemsOf } from '../rules/rule-draft.ts'
 import styles from './recovery.module.css'
 
@@ -33,13 +34,11 @@ export function TeamEditor({ name, onClose }: TeamEditorProps) {
   )
 }
 
-interface TeamFormProps {
-  readonly given: Fields
-  readonly name: string | undefined
-  readonly onClose: () => void
-}
-
-function TeamForm({ given, name, onClose }: TeamFormProps) {
+function TeamForm({
+  given,
+  name,
+  onClose,
+}: Readonly<{ given: Fields; name: string | undefined; onClose: () => void }>) {
   const [typedName, setName] = useState(name ?? '')
   const [draft, setDraft] = useState(given)
   const members = listOf(draft.members).map(fieldsOf)
@@ -47,7 +46,7 @@ function TeamForm({ given, name, onClose }: TeamFormProps) {
   const save = useAction(name === undefined ? 'teams.create' : 'teams.update', { onSuccess: onClose })
   const problems = problemsOf(save.error)
   return (
-    <div className={styles.plainForm}>
+    <div className={layout.fields}>
       <TextInput
         label="Name"
         value={typedName}
@@ -73,9 +72,7 @@ function TeamForm({ given, name, onClose }: TeamFormProps) {
         />
       ))}
       <Group gap="xs">
-        <Button variant="default" size="xs" onClick={() => setMembers([...members, { name: '' }])}>
-          Add a member
-        </Button>
+        <QuietButton onClick={() => setMembers([...members, { name: '' }])}>Add a member</QuietButton>
         <Button
           size="xs"
           loading={save.isPending}
@@ -104,7 +101,7 @@ function MemberForm({ member, position, problems, onChange, onRemove }: MemberFo
     onChange(withField(member, 'channels', next.length === 0 ? undefined : next))
   return (
     <fieldset className={styles.action} aria-label={`Member ${number}`}>
-      <div className={styles.actionHead}>
+      <Group justify="space-between" gap={8}>
         <TextInput
           aria-label={`Name of member ${number}`}
           placeholder="name"
@@ -113,16 +110,12 @@ function MemberForm({ member, position, problems, onChange, onRemove }: MemberFo
           onChange={({ currentTarget }) => onChange({ ...member, name: currentTarget.value })}
         />
         <Group gap={4}>
-          <Button
-            variant="default"
-            size="compact-sm"
-            onClick={() => save([...channels, { type: 'webhook', url: '' }])}
-          >
+          <SmallButton onClick={() => save([...channels, { type: 'webhook', url: '' }])}>
             Add a channel
-          </Button>
+          </SmallButton>
           <IconAction icon={IconTrash} label={`Remove member ${number}`} onDo={onRemove} />
         </Group>
-      </div>
+      </Group>
       {channels.map((channel, index) => (
         <ChannelForm
           // biome-ignore lint/suspicious/noArrayIndexKey: a channel has no identity while it is edited

@@ -1,11 +1,12 @@
-import { Button } from '@mantine/core'
+import { Group } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useMay } from '../../frame/caller.ts'
 import type { Result } from '../../gateway/call.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
-import { Confirmed } from '../../parts/confirmed.tsx'
+import { Confirmed } from '../../parts/buttons/confirmed.tsx'
+import { SmallButton, TinyButton } from '../../parts/buttons/quiet-button.ts'
 import { Empty, Failed, LoadedList, layout, Panel, Tag } from '../../parts/layout.tsx'
 import { Mailbox } from './mailbox.tsx'
 import styles from './recovery.module.css'
@@ -25,11 +26,7 @@ export function Teams({ team, messageId }: TeamsProps) {
   const maySave = useMay('admin')
   const [edited, setEdited] = useState<{ readonly name?: string }>()
   const query = useMethod('teams.list')
-  const newTeam = (
-    <Button variant="default" size="compact-sm" onClick={() => setEdited({})}>
-      New team
-    </Button>
-  )
+  const newTeam = <SmallButton onClick={() => setEdited({})}>New team</SmallButton>
   return (
     <div className={layout.columns}>
       <Mailbox team={team} messageId={messageId} />
@@ -60,40 +57,38 @@ export function Teams({ team, messageId }: TeamsProps) {
   )
 }
 
-interface TeamRowProps {
-  readonly team: Team
-  readonly isChosen: boolean
-  readonly onEdit: () => void
-}
-
-function TeamRow({ team: { name, description, members }, isChosen, onEdit }: TeamRowProps) {
+function TeamRow({
+  team: { name, description, members },
+  isChosen,
+  onEdit,
+}: Readonly<{ team: Team; isChosen: boolean; onEdit: () => void }>) {
   const maySave = useMay('admin')
   const remove = useAction('teams.delete')
   return (
-    <div className={styles.team} data-team={name}>
-      <div className={styles.teamHead}>
+    <div className={`${styles.team} lined`} data-team={name}>
+      <Group justify="space-between" gap={12} wrap="nowrap">
         <Link
           to="/recovery"
           search={{ tab: 'teams', team: isChosen ? undefined : name }}
           aria-current={isChosen ? 'true' : undefined}
-          className={styles.cut}
+          className="cut"
         >
           <b>{name}</b>
         </Link>
         {maySave ? (
-          <span className={styles.buttons}>
-            <Button variant="default" size="compact-xs" onClick={onEdit} aria-label={`Edit ${name}`}>
+          <Group gap={8}>
+            <TinyButton onClick={onEdit} aria-label={`Edit ${name}`}>
               Edit
-            </Button>
+            </TinyButton>
             <Confirmed
               word="Delete"
               sure={`Delete ${name} with its mailboxes`}
               onDo={() => remove.mutate({ name })}
             />
-          </span>
+          </Group>
         ) : null}
-      </div>
-      {description === null ? null : <p className={styles.muted}>{description}</p>}
+      </Group>
+      {description === null ? null : <p className="muted small">{description}</p>}
       <ul className={styles.members}>
         {members.map((member) => (
           <li key={member.name}>

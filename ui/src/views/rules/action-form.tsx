@@ -39,7 +39,7 @@ export function ActionForm(props: ActionFormProps) {
   const number = position + 1
   return (
     <fieldset className={styles.action} aria-label={`Action ${number}: ${actionTitle(action.type)}`}>
-      <div className={styles.actionHead}>
+      <Group justify="space-between" gap={8}>
         <Select
           aria-label={`Type of action ${number}`}
           data={Object.entries(actionTitles).map(([value, label]) => ({ value, label }))}
@@ -71,7 +71,7 @@ export function ActionForm(props: ActionFormProps) {
             onDo={onRemove}
           />
         </Group>
-      </div>
+      </Group>
       <ActionFields draft={draft} />
       <div className={styles.two}>
         <TextField draft={draft} name="id" label="Id of the action" />

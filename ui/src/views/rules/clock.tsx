@@ -2,15 +2,13 @@ import { Meter } from '../../parts/layout.tsx'
 import { useNow } from '../../parts/values.tsx'
 import styles from '../recovery/recovery.module.css'
 
-interface WindowClockProps {
-  readonly name: string
-  readonly leftMs: number
-  readonly readAt: number
-  readonly windowMs: number
-}
-
 /** A window that is running out: while it goes on, nothing fires. `readAt` is when the gateway measured it. */
-export function WindowClock({ name, leftMs, readAt, windowMs }: WindowClockProps) {
+export function WindowClock({
+  name,
+  leftMs,
+  readAt,
+  windowMs,
+}: Readonly<{ name: string; leftMs: number; readAt: number; windowMs: number }>) {
   const left = Math.max(0, leftMs - Math.max(0, useNow(1_000) - readAt))
   return (
     <span className={styles.clock} data-clock={name} data-running={left > 0}>

@@ -95,7 +95,7 @@ function RuleRow({ rule, readAt, firings, firingsReadAt }: RuleRowProps) {
           {enabled ? null : <Tag>off</Tag>}
         </span>
         {problem === null ? (
-          <span className={`${styles.muted} ${styles.cut}`} title={`${when} → ${does}`}>
+          <span className="muted small cut" title={`${when} → ${does}`}>
             {when} → {does}
           </span>
         ) : (
@@ -145,7 +145,7 @@ function Clocks({ rule, readAt, firings, firingsReadAt }: RuleRowProps) {
 }
 
 function LastFiring({ firing }: Readonly<{ firing: Firing | undefined }>) {
-  if (firing === undefined) return <span className={styles.muted}>has not fired</span>
+  if (firing === undefined) return <span className="muted small">has not fired</span>
   const { firing_id, actions, created_at } = firing
   const worst =
     actions.find(({ status }) => status === 'failed') ??
@@ -160,7 +160,7 @@ function LastFiring({ firing }: Readonly<{ firing: Firing | undefined }>) {
       data-firing={firing_id}
     >
       {worst === undefined ? null : <ActionStatus status={worst.status} />}
-      <span className={styles.muted}>
+      <span className="muted small">
         <Age at={created_at} />
       </span>
     </Link>
@@ -190,7 +190,7 @@ function FileRow({ file: { file, state, rules, problem } }: Readonly<{ file: Rul
       <Decision outcome={outcome}>{word}</Decision>
       <span className={styles.path}>
         <code>{file}</code>
-        <span className={styles.muted}>{about[state]}</span>
+        <span className="muted small">{about[state]}</span>
       </span>
       {state === 'good' || state === 'red' ? null : (
         <CopyCommand text={`hookhelm trust --cwd ${repositoryOf(file)}`} />

@@ -7,7 +7,8 @@ import { useMay } from '../../frame/caller.ts'
 import { GatewayError, unchecked } from '../../gateway/call.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
-import { Confirmed } from '../../parts/confirmed.tsx'
+import { Confirmed } from '../../parts/buttons/confirmed.tsx'
+import { QuietButton } from '../../parts/buttons/quiet-button.ts'
 import { DraftText } from '../../parts/form/draft-text.tsx'
 import { type Fields, readFields } from '../../parts/form/fields.ts'
 import { TwoWay } from '../../parts/form/two-way.tsx'
@@ -134,7 +135,7 @@ function RuleEditor(props: RuleFormProps) {
       title="When and what"
       aside={<TwoWay label="Form or JSON" words={['Form', 'JSON']} isSecond={isText} onChange={setText} />}
     >
-      <div className={styles.form}>
+      <div className={layout.form}>
         {isText ? (
           <DraftText
             label="The rule as JSON"
@@ -196,13 +197,9 @@ function RuleActions({ stored, draft, isEdited, onSaved, onRefused }: RuleAction
     <Group gap="xs" justify="flex-end">
       {stored === undefined ? null : (
         <>
-          <Button
-            variant="default"
-            size="xs"
-            onClick={() => toggle.mutate({ id: stored.id, enabled: !stored.enabled })}
-          >
+          <QuietButton onClick={() => toggle.mutate({ id: stored.id, enabled: !stored.enabled })}>
             {stored.enabled ? 'Switch off' : 'Switch on'}
-          </Button>
+          </QuietButton>
           <Confirmed
             word="Delete"
             sure={`Delete ${stored.id}: its failures stay unanswered`}
@@ -210,11 +207,7 @@ function RuleActions({ stored, draft, isEdited, onSaved, onRefused }: RuleAction
           />
         </>
       )}
-      {isEdited && stored !== undefined ? (
-        <Button variant="default" size="xs" onClick={onSaved}>
-          Discard changes
-        </Button>
-      ) : null}
+      {isEdited && stored !== undefined ? <QuietButton onClick={onSaved}>Discard changes</QuietButton> : null}
       <Button
         size="xs"
         disabled={stored !== undefined && !isEdited}
@@ -231,20 +224,14 @@ function RuleActions({ stored, draft, isEdited, onSaved, onRefused }: RuleAction
 /** Live proof: what the draft would do to a recorded event. */
 function Proof({ draft }: Readonly<{ draft: Fields }>) {
   const mayUse = useMay('operator')
-  const { ruleId } = route.useParams()
-  const { from, source } = route.useSearch()
-  const navigate = useNavigate()
+  const { from } = route.useSearch()
+  const navigate = route.useNavigate()
   const pick = (eventId: string | undefined) =>
-    void navigate({
-      to: '/recovery/rules/$ruleId',
-      params: { ruleId },
-      search: { source, from: eventId },
-      replace: true,
-    })
+    void navigate({ to: '.', search: (now) => ({ ...now, from: eventId }), replace: true })
   if (!mayUse) return null
   return (
     <Panel title="Simulate" aside="nothing happens">
-      <div className={styles.form}>
+      <div className={layout.form}>
         <EventPicker from={from} onPick={pick} />
       </div>
       {from === undefined ? null : <ProofAnswer draft={draft} from={from} />}

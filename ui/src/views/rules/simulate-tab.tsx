@@ -12,7 +12,6 @@ import { TwoWay } from '../../parts/form/two-way.tsx'
 import { Empty, Failed, Loaded, layout, Panel } from '../../parts/layout.tsx'
 import { CopyCommand } from '../../parts/values.tsx'
 import { eventNames } from '../hook/hook-schema.ts'
-import styles from '../recovery/recovery.module.css'
 import { EventPicker, SimulatedRules } from './simulation.tsx'
 
 /** Asks every rule what it would do, for a recorded event or one that a person writes. */
@@ -51,7 +50,7 @@ export function SimulateTab({ from }: Readonly<{ from: string | undefined }>) {
           ) : undefined
         }
       >
-        <div className={styles.form}>
+        <div className={layout.form}>
           {isWritten ? (
             <WrittenEvent event={event} onEvent={setEvent} text={text} onText={setText} />
           ) : (

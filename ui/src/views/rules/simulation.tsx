@@ -11,13 +11,11 @@ import { STORED } from './rule-draft.ts'
 type Simulation = Result<'rules.simulate'>
 type SimulatedRule = Simulation['rules'][number]
 
-interface EventPickerProps {
-  readonly from: string | undefined
-  readonly onPick: (eventId: string | undefined) => void
-}
-
 /** The latest events. The chosen one is in the address, so that a simulation can be sent to a colleague. */
-export function EventPicker({ from, onPick }: EventPickerProps) {
+export function EventPicker({
+  from,
+  onPick,
+}: Readonly<{ from: string | undefined; onPick: (eventId: string | undefined) => void }>) {
   const query = useMethod('events.list', { limit: 100 })
   useRefreshOnEvents(['events.list'], { everyMs: 5_000 })
   const events = query.data?.events ?? []
@@ -69,10 +67,10 @@ function SimulatedRow({ rule }: Readonly<{ rule: SimulatedRule }>) {
   return (
     <div className={styles.simulated} data-rule={id}>
       <div className={styles.simulatedHead}>
-        <b className={styles.cut}>{id}</b>
+        <b className="cut">{id}</b>
         <Decision outcome={outcome}>{verdict}</Decision>
       </div>
-      {source === STORED ? null : <div className={`${styles.muted} ${styles.cut}`}>{source}</div>}
+      {source === STORED ? null : <div className="muted small cut">{source}</div>}
       <Unmet rule={rule} />
       {rule.guard === undefined ? null : <p className={styles.guard}>{rule.guard}</p>}
       {actions.length === 0 ? null : (
@@ -81,7 +79,7 @@ function SimulatedRow({ rule }: Readonly<{ rule: SimulatedRule }>) {
             // biome-ignore lint/suspicious/noArrayIndexKey: two actions may have the same id
             <li key={index}>
               <code>{action}</code> would {would.slice(0, 500)}
-              {skipped === undefined ? null : <span className={styles.muted}> — skipped: {skipped}</span>}
+              {skipped === undefined ? null : <span className="muted small"> — skipped: {skipped}</span>}
             </li>
           ))}
         </ol>

@@ -4,6 +4,7 @@ import { ObjectText } from '../../parts/form/draft-fields.tsx'
 import { type Fields, fieldsOf, readJson, textsOf, withField } from '../../parts/form/fields.ts'
 import { TwoWay } from '../../parts/form/two-way.tsx'
 import { plural } from '../../parts/format.ts'
+import { layout } from '../../parts/layout.tsx'
 import { MONO } from '../../theme.ts'
 import styles from './parameter-form.module.css'
 
@@ -25,10 +26,10 @@ export function ParameterForm({ schema, value, onChange, problems = new Map() }:
   const required = fieldsOf(schema).required
   const others = Object.keys(value).filter((name) => !properties.some(([known]) => known === name))
   return (
-    <div className={styles.form}>
+    <div className={layout.fields}>
       {properties.length === 0 ? null : (
         <TwoWay
-          className={styles.switch}
+          className={layout.left}
           label="Form or JSON"
           words={['Form', 'JSON']}
           isSecond={isText}

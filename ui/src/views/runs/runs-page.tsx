@@ -8,8 +8,8 @@ import type { Params } from '../../gateway/call.ts'
 import { useSubscription } from '../../gateway/live.ts'
 import { keyOf, useMethod } from '../../gateway/use-method.ts'
 import { usePages } from '../../gateway/use-pages.ts'
-import { Empty, LoadedList, Page, Panel } from '../../parts/layout.tsx'
-import { OlderButton } from '../../parts/older-button.tsx'
+import { OlderButton } from '../../parts/buttons/older-button.tsx'
+import { Empty, LoadedList, layout, Page, Panel } from '../../parts/layout.tsx'
 import { Age, CopyCommand } from '../../parts/values.tsx'
 import {
   causeOf,
@@ -166,17 +166,22 @@ function RunLink({ run }: Readonly<{ run: RunSummary }>) {
   const { run_id, agent_name, created_by, created_at, block_reason, error } = run
   const problem = block_reason ?? error
   return (
-    <Link to="/runs/$runId" params={{ runId: run_id }} className={styles.run ?? ''} data-run={run_id}>
+    <Link
+      to="/runs/$runId"
+      params={{ runId: run_id }}
+      className={`${layout.row} ${styles.run}`}
+      data-run={run_id}
+    >
       <RunStatus run={run} />
       <span className={styles.what}>
         <span className={styles.name}>
-          <b>{agent_name ?? 'an agent'}</b> <HookBadge run={run} />
+          <b className="cut">{agent_name ?? 'an agent'}</b> <HookBadge run={run} />
         </span>
-        <span className={problem === null ? styles.about : styles.problem}>
+        <span className={`${problem === null ? 'muted' : styles.problem} small cut`}>
           {problem === null ? causeOf(run) : problem.slice(0, 300)}
         </span>
       </span>
-      <span className={styles.by}>{starterOf(created_by)}</span>
+      <span className="muted small cut">{starterOf(created_by)}</span>
       <span className={`${styles.right} tabular`}>{runDuration(run, Date.now())}</span>
       <span className={styles.right}>
         <Age at={created_at} />

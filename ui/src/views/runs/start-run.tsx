@@ -59,13 +59,11 @@ export function StartRun({ onClose, agent, parameters }: StartRunProps) {
   )
 }
 
-interface RunFormProps {
-  readonly agent: string
-  readonly schema: unknown
-  readonly given: Fields | undefined
-}
-
-export function RunForm({ agent, schema, given }: RunFormProps) {
+export function RunForm({
+  agent,
+  schema,
+  given,
+}: Readonly<{ agent: string; schema: unknown; given: Fields | undefined }>) {
   const navigate = useNavigate()
   const [parameters, setParameters] = useState<Fields>(given ?? defaultsOf(schema))
   const start = useAction('runs.start', {

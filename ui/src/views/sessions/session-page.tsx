@@ -98,7 +98,7 @@ function Counts({ session }: Readonly<{ session: Session }>) {
 function Timeline({ events }: Readonly<{ events: readonly TimelineEvent[] }>) {
   if (events.length === 0) return <Empty title="No event of this session is kept any more" />
   return (
-    <ol className={styles.timeline} aria-label="Events in their order">
+    <ol aria-label="Events in their order">
       {foldResults(events).map((event) => (
         <Fragment key={event.event_id}>{renderEvent(event)}</Fragment>
       ))}
@@ -165,7 +165,7 @@ function CallRow({ event }: Readonly<{ event: TimelineEvent }>) {
         <span className={styles.argument}>
           <Code text={argument ?? ''} />
           {changes.slice(0, 2).map(({ field, before, after }) => (
-            <span key={field} className={styles.change}>
+            <span key={field} className={`${styles.change} cut`}>
               {field}: {before === '' ? '' : <del>{before.slice(0, 80)}</del>} <ins>{after.slice(0, 80)}</ins>
             </span>
           ))}

@@ -2,10 +2,10 @@ import { Link } from '@tanstack/react-router'
 import type { Result } from '../../gateway/call.ts'
 import { useRefreshOnEvents } from '../../gateway/changes.ts'
 import { usePages } from '../../gateway/use-pages.ts'
+import { OlderButton } from '../../parts/buttons/older-button.tsx'
 import { Decision } from '../../parts/decision.tsx'
 import { agentTitle, formatDuration, plural } from '../../parts/format.ts'
 import { Empty, LoadedList, layout, Page, Panel } from '../../parts/layout.tsx'
-import { OlderButton } from '../../parts/older-button.tsx'
 import { Age } from '../../parts/values.tsx'
 import styles from './sessions-page.module.css'
 
@@ -49,8 +49,8 @@ function SessionLink({ session }: Readonly<{ session: SessionRow }>) {
       className={`${layout.row} ${styles.session}`}
     >
       <span className={styles.what}>
-        <b className={styles.cut}>{title ?? session_id}</b>
-        <span className={`${styles.cut} ${styles.muted}`}>
+        <b className="cut">{title ?? session_id}</b>
+        <span className={`cut ${styles.muted}`}>
           {agentTitle(agent)}
           {project === null ? '' : ` in ${project}`} · {plural(tool_calls, 'tool call')} ·{' '}
           {formatDuration(session.hook_ms)} spent in hooks

@@ -1,7 +1,8 @@
-import { Button, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
+import { QuietButton } from '../../parts/buttons/quiet-button.ts'
 import { readJson } from '../../parts/form/fields.ts'
 import { Failed, Loaded, layout, Panel, Tag } from '../../parts/layout.tsx'
 import { CopyCommand } from '../../parts/values.tsx'
@@ -44,15 +45,13 @@ function Setting({ name, value, from }: Readonly<{ name: string; value: unknown;
         styles={MONO}
         onChange={({ currentTarget }) => setText(currentTarget.value)}
       />
-      <Button
-        variant="default"
-        size="xs"
+      <QuietButton
         disabled={!isEdited || problem !== undefined}
         loading={set.isPending}
         onClick={() => set.mutate({ settings: { [name]: given } })}
       >
         Save
-      </Button>
+      </QuietButton>
       <Failed error={set.error} />
     </div>
   )

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { Confirmed } from '../../parts/confirmed.tsx'
+import { Confirmed } from '../../parts/buttons/confirmed.tsx'
 import { layout } from '../../parts/layout.tsx'
 import styles from './settings.module.css'
 

@@ -4,6 +4,7 @@ import { useCaller } from '../../frame/caller.ts'
 import { chooseTenant } from '../../gateway/call.ts'
 import { useAction } from '../../gateway/use-action.ts'
 import { useMethod } from '../../gateway/use-method.ts'
+import { TinyButton } from '../../parts/buttons/quiet-button.ts'
 import { Failed, LoadedList, Panel } from '../../parts/layout.tsx'
 import { Age, CopyCommand } from '../../parts/values.tsx'
 import styles from './settings.module.css'
@@ -45,9 +46,7 @@ export function Tenants() {
             {tenant.id === current ? (
               <span className="muted">shown now</span>
             ) : (
-              <Button variant="default" size="compact-xs" onClick={() => chooseTenant(tenant.id)}>
-                Work for it
-              </Button>
+              <TinyButton onClick={() => chooseTenant(tenant.id)}>Work for it</TinyButton>
             )}
             <span className="muted">
               created <Age at={tenant.created_at} />

@@ -1,24 +1,21 @@
-import { Button } from '@mantine/core'
+import { Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { type RunHookCall, readRunPhases, refusesRun } from '../../../../src/runs/run-timeline.ts'
-import { useMay } from '../../frame/caller.ts'
-import { call } from '../../gateway/call.ts'
-import { useAction } from '../../gateway/use-action.ts'
-import { keyOf, useMethod } from '../../gateway/use-method.ts'
-import { Confirmed } from '../../parts/confirmed.tsx'
-import { CopyMenu } from '../../parts/copy-menu.tsx'
-import { Decision, outcomeOf } from '../../parts/decision.tsx'
-import { shortenId } from '../../parts/format.ts'
-import { Diff, Json, printJson, Text } from '../../parts/json.tsx'
-import { Failed, Loaded, LoadedList, layout, Page, Panel, Tag } from '../../parts/layout.tsx'
-import { Age, Code, Duration, Id } from '../../parts/values.tsx'
-import { RelatedFirings } from '../recovery/firing-list.tsx'
-import { resultOf, useRun, useSessionEvents } from './run-events.ts'
-import { RunGraph } from './run-graph.tsx'
-import { RunLog } from './run-log.tsx'
-import styles from './run-page.module.css'
+import { type RunHookCall, readRunPhases, refusesRun } from '../../../../../src/runs/run-timeline.ts'
+import { useMay } from '../../../frame/caller.ts'
+import { call } from '../../../gateway/call.ts'
+import { useAction } from '../../../gateway/use-action.ts'
+import { keyOf, useMethod } from '../../../gateway/use-method.ts'
+import { Confirmed } from '../../../parts/buttons/confirmed.tsx'
+import { CopyMenu } from '../../../parts/buttons/copy-menu.tsx'
+import { QuietButton } from '../../../parts/buttons/quiet-button.ts'
+import { Decision, outcomeOf } from '../../../parts/decision.tsx'
+import { shortenId } from '../../../parts/format.ts'
+import { Diff, Json, printJson, Text } from '../../../parts/json.tsx'
+import { Failed, Loaded, LoadedList, layout, Page, Panel, Tag } from '../../../parts/layout.tsx'
+import { Age, Code, Duration, Id } from '../../../parts/values.tsx'
+import { RelatedFirings } from '../../recovery/firing-list.tsx'
 import {
   type AwaitedApproval,
   HookBadge,
@@ -29,9 +26,13 @@ import {
   runDuration,
   shownStatus,
   starterOf,
-} from './run-status.tsx'
+} from '../run-status.tsx'
+import { StartRun, startCommand } from '../start-run.tsx'
+import { resultOf, useRun, useSessionEvents } from './run-events.ts'
+import { RunGraph } from './run-graph.tsx'
+import { RunLog } from './run-log.tsx'
+import styles from './run-page.module.css'
 import { RunTimeline } from './run-timeline.tsx'
-import { StartRun, startCommand } from './start-run.tsx'
 
 const route = getRouteApi('/runs/$runId')
 
@@ -63,11 +64,11 @@ function RunView({ run, waitsFor }: RunViewProps) {
     <Page
       title={agent_name ?? run_id}
       heading={
-        <span className={styles.heading}>
+        <Group gap={8}>
           {agent_name ?? run_id} <HookBadge run={run} />
           {run.hook_point === null ? null : <Tag>{`${pointName(run.hook_point)} hook`}</Tag>}
           {run.type === 'resume_session' ? <Tag>resumed session</Tag> : null}
-        </span>
+        </Group>
       }
       purpose={<Origin run={run} />}
       actions={<RunActions run={run} />}
@@ -136,9 +137,13 @@ function useHookRuns(sessionId: string, hooks: number): ReadonlyMap<string, stri
 function WaitsForApproval({ waitsFor }: Pick<RunViewProps, 'waitsFor'>) {
   if (waitsFor.length === 0) return null
   return (
-    <div className={`${styles.verdict} ${styles.waits}`} role="status" aria-label="Approvals">
+    <div
+      className={`${layout.banner} ${styles.verdict} ${styles.waits}`}
+      role="status"
+      aria-label="Approvals"
+    >
       {waitsFor.map(({ approval_id, event, tool, hook_name, approvers_needed, approved_by }) => (
-        <div key={approval_id} className={styles.because}>
+        <div key={approval_id} className={layout.because}>
           <b>Waits for approval</b> <Link to="/approvals">{approval_id}</Link> by{' '}
           {approvers_needed === 1 ? 'an approver' : `${approvers_needed} approvers`}
           {approved_by.length === 0 ? '' : `, ${approved_by.join(', ')} approved`}
@@ -174,11 +179,15 @@ function Verdict({ run, hooks }: VerdictProps) {
   const blocker = hooks.find(refusesRun)
   const changers = startChanges(hooks).map(({ target }) => target)
   return (
-    <div className={`${styles.verdict} ${styles[status] ?? ''}`} role="status" aria-label="Outcome">
+    <div
+      className={`${layout.banner} ${styles.verdict} ${styles[status] ?? ''}`}
+      role="status"
+      aria-label="Outcome"
+    >
       <RunStatus run={run}>
         <b>{words[status]}</b>
       </RunStatus>
-      <span className={styles.because}>
+      <span className={layout.because}>
         {status === 'blocked' && blocker !== undefined ? (
           <>
             by <b>{blocker.target}</b> —{' '}
@@ -223,18 +232,16 @@ function Result({ run, result }: Readonly<{ run: RunDetail; result: unknown }>) 
   )
 }
 
-interface HookFailuresProps {
-  readonly hooks: readonly RunHookCall[]
-  readonly hookRuns: ReadonlyMap<string, string>
-}
-
 const consequences: Readonly<Record<string, string>> = {
   block: 'on_error is block: the run or the call was refused, or an ended run was reported',
   continue: 'on_error is continue: it went on without the hook',
 }
 
 /** Every hook that failed, with all that is known about it. */
-function HookFailures({ hooks, hookRuns }: HookFailuresProps) {
+function HookFailures({
+  hooks,
+  hookRuns,
+}: Readonly<{ hooks: readonly RunHookCall[]; hookRuns: ReadonlyMap<string, string> }>) {
   const failed = hooks.filter(({ state }) => state === 'failed')
   if (failed.length === 0) return null
   return (
@@ -243,11 +250,11 @@ function HookFailures({ hooks, hookRuns }: HookFailuresProps) {
         const runId = session === undefined ? undefined : hookRuns.get(session)
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: the same hook may fail twice
-          <div key={index} className={styles.failure} data-hook-failure={target}>
+          <div key={index} className={`${styles.failure} lined`} data-hook-failure={target}>
             <Decision outcome="failed">{point}</Decision>
             <div>
               <p>{(reason ?? 'no reason given').slice(0, 4_000)}</p>
-              <p className={styles.muted}>
+              <p className="muted">
                 {targetType} <b>{target}</b> · {consequences[onError ?? ''] ?? 'unknown policy'}
                 {runId === undefined ? null : (
                   <>
@@ -276,7 +283,7 @@ function Parameters({ run: { parameters, original_parameters }, hooks }: Verdict
   if (parameters === null)
     return (
       <Panel title="Parameters">
-        <p className={styles.note}>The key that encrypted them is gone.</p>
+        <p className={layout.note}>The key that encrypted them is gone.</p>
       </Panel>
     )
   if (original_parameters === null)
@@ -300,7 +307,7 @@ function Parameters({ run: { parameters, original_parameters }, hooks }: Verdict
         changers.map(({ target, change }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the same agent may serve two hooks
           <section key={index} aria-label={`Changed by ${target}`} data-changed-by={target}>
-            <p className={styles.note}>
+            <p className={layout.note}>
               <b>{target}</b> changed {change?.fields.join(', ') ?? ''}
             </p>
             <Diff before={change?.original} after={change?.changed} />
@@ -328,7 +335,7 @@ function HookDecisions({ sessionId, isLive }: Readonly<{ sessionId: string; isLi
         query={query}
         rows={2}
         of={({ events }) => events}
-        empty={<p className={styles.note}>No event of this session has passed the hooks yet.</p>}
+        empty={<p className={layout.note}>No event of this session has passed the hooks yet.</p>}
       >
         {(event) => (
           <Link
@@ -367,9 +374,7 @@ function RunActions({ run }: Readonly<{ run: RunDetail }>) {
         />
       ) : null}
       {mayStart && agent_name !== null && given !== null ? (
-        <Button size="xs" variant="default" onClick={() => setStarting(true)}>
-          Rerun with changes
-        </Button>
+        <QuietButton onClick={() => setStarting(true)}>Rerun with changes</QuietButton>
       ) : null}
       <CopyMenu
         texts={[

@@ -1,14 +1,9 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useEffectEvent, useRef } from 'react'
-import { navigation } from './navigation.ts'
-
-interface Shortcuts {
-  openPalette(): void
-  openHelp(): void
-}
+import { navigation } from '../navigation.ts'
 
 /** `⌘K` opens the palette, `?` the help, and `g` followed by a view's key that view. */
-export function useShortcuts({ openPalette, openHelp }: Shortcuts): void {
+export function useShortcuts({ openPalette, openHelp }: { openPalette(): void; openHelp(): void }): void {
   const navigate = useNavigate()
   const isGoing = useRef(false)
   usePageKeys((event) => {

@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { useRef, useState } from 'react'
+import { TinyButton } from './quiet-button.ts'
 
 interface ConfirmedProps {
   readonly word: string
@@ -36,9 +37,9 @@ export function Confirmed(props: ConfirmedProps) {
   }
   if (state === 'waiting')
     return (
-      <Button variant="default" size="compact-xs" onClick={undo} title="it happens in ten seconds">
+      <TinyButton onClick={undo} title="it happens in ten seconds">
         Undo
-      </Button>
+      </TinyButton>
     )
   const isAsked = state === 'asked'
   return (

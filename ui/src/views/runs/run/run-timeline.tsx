@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
-import type { RunHookCall, RunHookState, RunPhase } from '../../../../src/runs/run-timeline.ts'
-import { Decision, type Outcome } from '../../parts/decision.tsx'
-import { formatDuration, formatInstant } from '../../parts/format.ts'
-import { Panel } from '../../parts/layout.tsx'
-import { useNow } from '../../parts/values.tsx'
+import type { RunHookCall, RunHookState, RunPhase } from '../../../../../src/runs/run-timeline.ts'
+import { Decision, type Outcome } from '../../../parts/decision.tsx'
+import { formatDuration, formatInstant } from '../../../parts/format.ts'
+import { Panel } from '../../../parts/layout.tsx'
+import { useNow } from '../../../parts/values.tsx'
 import styles from './run-timeline.module.css'
 
 const outcomes: Readonly<Record<RunHookState, Outcome>> = {
@@ -52,14 +52,14 @@ export function RunTimeline({ phases, isLive, hookRuns }: RunTimelineProps) {
           <span key={part}>{part === 0 ? '0' : formatDuration((end - begin) * part)}</span>
         ))}
       </div>
-      <ol className={styles.lanes} aria-label="Phases of the run">
+      <ol aria-label="Phases of the run">
         {phases.map(({ kind, start, end: last, hook }, index) => {
           const took = (last ?? Math.max(now, start)) - start
           return (
             <li
               // biome-ignore lint/suspicious/noArrayIndexKey: the phases of a run stay in their order
               key={`${index}-${kind}`}
-              className={styles.lane}
+              className={`${styles.lane} lined`}
               data-phase={hook?.point ?? kind}
               title={`${formatInstant(start)}, ${formatDuration(took)}`}
             >
@@ -89,18 +89,16 @@ export function RunTimeline({ phases, isLive, hookRuns }: RunTimelineProps) {
   )
 }
 
-interface HookNameProps {
-  readonly hook: RunHookCall
-  readonly hookRuns: ReadonlyMap<string, string>
-}
-
-function HookName({ hook, hookRuns }: HookNameProps) {
+function HookName({
+  hook,
+  hookRuns,
+}: Readonly<{ hook: RunHookCall; hookRuns: ReadonlyMap<string, string> }>) {
   const { point, target, state, session } = hook
   const runId = session === undefined ? undefined : hookRuns.get(session)
   return (
     <span className={styles.hook}>
       <Decision outcome={outcomes[state]}>{point}</Decision>
-      <span className={styles.target}>
+      <span className={`${styles.target} cut`}>
         {runId === undefined ? (
           target
         ) : (

@@ -25,7 +25,7 @@ export function Plot({ options, data, onPoint }: PlotProps) {
   useEffect(() => {
     const place = box.current
     if (place === null) return
-    const made = makeOptions(roleColor)
+    const made = makeOptions((role) => roleColor(place, role))
     const setCursor = ({ cursor }: uPlot) => point(cursor.idx ?? undefined)
     const drawn = new uPlot(
       { ...made, width: place.clientWidth, hooks: { ...made.hooks, setCursor: [setCursor] } },
@@ -46,6 +46,8 @@ export function Plot({ options, data, onPoint }: PlotProps) {
   return <div ref={box} className={styles.plot} aria-hidden />
 }
 
-function roleColor(role: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(`--${role}`).trim()
+/** A canvas takes a colour of the scheme in force, and no role. */
+function roleColor(place: HTMLElement, role: string): string {
+  place.style.color = `var(--${role})`
+  return getComputedStyle(place).color
 }

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { call } from '../../gateway/call.ts'
-import { keyOf } from '../../gateway/use-method.ts'
-import { Loaded, Panel } from '../../parts/layout.tsx'
+import { call } from '../../../gateway/call.ts'
+import { keyOf } from '../../../gateway/use-method.ts'
+import { Loaded, Panel } from '../../../parts/layout.tsx'
+import { hasEnded, pointName, RunStatus, type RunSummary, runDuration, starterOf } from '../run-status.tsx'
 import styles from './run-graph.module.css'
-import { hasEnded, pointName, RunStatus, type RunSummary, runDuration, starterOf } from './run-status.tsx'
 
 interface Family {
   readonly run: RunSummary
@@ -38,19 +38,17 @@ function isSettled({ run, children }: Family): boolean {
   return hasEnded(run) && children.every(isSettled)
 }
 
-interface BranchProps {
-  readonly family: Family
-  readonly current: string
-  readonly isChild?: boolean
-}
-
-function Branch({ family: { run, children }, current, isChild = false }: BranchProps) {
+function Branch({
+  family: { run, children },
+  current,
+  isChild = false,
+}: Readonly<{ family: Family; current: string; isChild?: boolean }>) {
   const { run_id, agent_name, error, block_reason } = run
   const isCurrent = run_id === current
   const problem = block_reason ?? error
   return (
     <li>
-      {isChild ? <div className={styles.edge}>{edgeOf(run)}</div> : null}
+      {isChild ? <div className={`${styles.edge} muted small`}>{edgeOf(run)}</div> : null}
       <Link
         to="/runs/$runId"
         params={{ runId: run_id }}
@@ -59,7 +57,7 @@ function Branch({ family: { run, children }, current, isChild = false }: BranchP
         data-node={run_id}
       >
         <RunStatus run={run}>{agent_name ?? 'an agent'}</RunStatus>
-        <span className={styles.state} title={problem ?? undefined}>
+        <span className={`${styles.state} muted small cut`} title={problem ?? undefined}>
           {isCurrent ? 'this run' : problem === null ? runDuration(run, Date.now()) : problem}
         </span>
       </Link>

@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { call, type Result } from '../../gateway/call.ts'
-import { useSubscription } from '../../gateway/live.ts'
-import { keyOf, useMethod } from '../../gateway/use-method.ts'
-import { hasEnded } from './run-status.tsx'
+import { call, type Result } from '../../../gateway/call.ts'
+import { useSubscription } from '../../../gateway/live.ts'
+import { keyOf, useMethod } from '../../../gateway/use-method.ts'
+import { hasEnded } from '../run-status.tsx'
 
 export type SessionEvent = Result<'runSessions.events'>['events'][number]
 

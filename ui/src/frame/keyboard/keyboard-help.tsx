@@ -1,6 +1,6 @@
 import { Modal } from '@mantine/core'
+import { navigation } from '../navigation.ts'
 import styles from './keyboard-help.module.css'
-import { navigation } from './navigation.ts'
 
 const keys: readonly (readonly [keys: readonly string[], does: string])[] = [
   [['⌘ K'], 'search and commands'],

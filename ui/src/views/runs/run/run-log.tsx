@@ -1,32 +1,32 @@
-import { formatDuration, formatInstant, plural } from '../../parts/format.ts'
-import { Json } from '../../parts/json.tsx'
-import { Empty, Panel } from '../../parts/layout.tsx'
+import { formatDuration, formatInstant, plural } from '../../../parts/format.ts'
+import { Json } from '../../../parts/json.tsx'
+import { Empty, Panel } from '../../../parts/layout.tsx'
 import type { SessionEvent } from './run-events.ts'
 import styles from './run-log.module.css'
-
-interface RunLogProps {
-  readonly events: readonly SessionEvent[]
-  readonly createdAt: number
-  readonly isLive: boolean
-}
 
 /** More rows than this make a page slow; the oldest are left to the command line. */
 const MAX_ROWS = 500
 
 /** Every event of the run as it arises. */
-export function RunLog({ events, createdAt, isLive }: RunLogProps) {
+export function RunLog({
+  events,
+  createdAt,
+  isLive,
+}: Readonly<{ events: readonly SessionEvent[]; createdAt: number; isLive: boolean }>) {
   const shown = events.slice(-MAX_ROWS)
   return (
     <Panel title="Log" aside={`${plural(events.length, 'event')}${isLive ? ' · live' : ''}`}>
       {events.length === 0 ? (
         <Empty title="No event yet">What the run does appears here by itself.</Empty>
       ) : (
-        <ol className={styles.log} aria-label="Events of the run">
+        <ol aria-label="Events of the run">
           {shown.length < events.length ? (
-            <li className={styles.more}>{plural(events.length - shown.length, 'older event')} not shown</li>
+            <li className={`${styles.more} lined`}>
+              {plural(events.length - shown.length, 'older event')} not shown
+            </li>
           ) : null}
           {shown.map((event) => (
-            <li key={event.event_id} data-type={event.event_type}>
+            <li key={event.event_id} className="lined" data-type={event.event_type}>
               <details>
                 <summary className={styles.row}>
                   <time
@@ -39,7 +39,7 @@ export function RunLog({ events, createdAt, isLive }: RunLogProps) {
                   <code className={event.event_type.endsWith('failed') ? styles.bad : ''}>
                     {event.event_type}
                   </code>
-                  <span className={styles.text}>{describeEvent(event).slice(0, 500)}</span>
+                  <span className={`${styles.text} muted cut`}>{describeEvent(event).slice(0, 500)}</span>
                 </summary>
                 <Json value={event} />
               </details>

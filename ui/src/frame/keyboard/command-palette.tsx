@@ -1,11 +1,11 @@
 import { Modal, TextInput, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useState } from 'react'
-import { chooseTenant } from '../gateway/call.ts'
-import { useMethod } from '../gateway/use-method.ts'
-import { useCaller, useMay } from './caller.ts'
+import { chooseTenant } from '../../gateway/call.ts'
+import { useMethod } from '../../gateway/use-method.ts'
+import { useCaller, useMay } from '../caller.ts'
+import { navigation } from '../navigation.ts'
 import styles from './command-palette.module.css'
-import { navigation } from './navigation.ts'
 
 interface Entry {
   readonly title: string

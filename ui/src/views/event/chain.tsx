@@ -1,17 +1,17 @@
-import type { RewriteStep } from '../../../src/engine/core/decision.ts'
-import { hookLabel } from '../../../src/engine/core/hook-title.ts'
-import type { Execution } from '../../../src/engine/core/records/sink.ts'
-import type { TraceHook } from '../../../src/engine/core/records/trace.ts'
+import type { RewriteStep } from '../../../../src/engine/core/decision.ts'
+import { hookLabel } from '../../../../src/engine/core/hook-title.ts'
+import type { Execution } from '../../../../src/engine/core/records/sink.ts'
+import type { TraceHook } from '../../../../src/engine/core/records/trace.ts'
 import type {
   ExplainedCondition,
   ExplainedHook,
   ExplainedTrace,
-} from '../../../src/stored-hooks/saving/explain-conditions.ts'
+} from '../../../../src/stored-hooks/saving/explain-conditions.ts'
+import { Decision, type Outcome, roleOf } from '../../parts/decision.tsx'
+import { fieldsOf } from '../../parts/form/fields.ts'
+import { formatDuration } from '../../parts/format.ts'
+import { Tag } from '../../parts/layout.tsx'
 import styles from './chain.module.css'
-import { Decision, type Outcome } from './decision.tsx'
-import { fieldsOf } from './form/fields.ts'
-import { formatDuration } from './format.ts'
-import { Tag } from './layout.tsx'
 
 interface ChainProps {
   readonly trace: Pick<ExplainedTrace, 'hooks'>
@@ -37,7 +37,7 @@ export function Chain({ trace, by, rewrites, opened }: ChainProps) {
   const steps = readSteps({ trace, by, rewrites, opened })
   const total = Math.max(...steps.map(({ start, ms }) => start + ms), 0)
   return (
-    <ol className={styles.chain} aria-label="Hooks in their order">
+    <ol aria-label="Hooks in their order">
       {total === 0 ? null : (
         <li className={styles.scale} aria-hidden>
           {[0, 0.5, 1].map((part) => (
@@ -48,11 +48,15 @@ export function Chain({ trace, by, rewrites, opened }: ChainProps) {
       {steps.map(({ hook, outcome, word, text, start, ms }, index) => (
         <li
           key={hook.hook}
-          className={[styles.step, hook.hook === by && outcome === 'block' ? styles.blocked : ''].join(' ')}
+          className={[
+            styles.step,
+            'lined',
+            hook.hook === by && outcome === 'block' ? styles.blocked : '',
+          ].join(' ')}
         >
           <span className={styles.number}>{index + 1}</span>
           <Decision outcome={outcome}>{word}</Decision>
-          <span className={styles.name} title={hookLabel(hook.name, hook.hook)}>
+          <span className={`${styles.name} cut`} title={hookLabel(hook.name, hook.hook)}>
             {hookLabel(hook.name, hook.hook)}
           </span>
           <span className={styles.text}>
@@ -67,7 +71,7 @@ export function Chain({ trace, by, rewrites, opened }: ChainProps) {
           </span>
           <svg className={styles.bar} viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
             <rect
-              className={styles[outcome]}
+              fill={`var(--${outcome === 'allow' ? 'allow-bar' : roleOf(outcome)})`}
               x={ms === 0 ? 0 : (start / total) * 100}
               width={ms === 0 ? 0 : Math.max((ms / total) * 100, 0.8)}
               y="0"

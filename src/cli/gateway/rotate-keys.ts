@@ -1,10 +1,9 @@
-import { defineCommand } from 'citty'
 import { rotateKeys } from '../../app/gateway/storage/encryption-keys.ts'
 import { command, exitCodes } from '../command.ts'
 import { printMessage, printOutput } from '../output.ts'
-import { nounCommand } from '../remote/method-command.ts'
 
-const rotate = command({
+export const rotateKeysCommand = command({
+  meta: { name: 'rotate', description: 'Encrypts all stored secrets under a new key.' },
   args: { database: { type: 'string', description: 'postgres://… instead of the embedded database' } },
   async run({ database, json }) {
     const renewed = await rotateKeys({
@@ -16,13 +15,3 @@ const rotate = command({
     return exitCodes.ok
   },
 })
-
-/** The secrets of the gateway, and the key of the database on this machine. */
-export function secretsCommand() {
-  const { subCommands } = nounCommand('secrets', ['list', 'set', 'delete'])
-  const described = {
-    ...rotate,
-    meta: { name: 'rotate', description: 'Encrypts all stored secrets under a new key.' },
-  }
-  return defineCommand({ subCommands: { ...subCommands, rotate: described } })
-}
