@@ -63,7 +63,11 @@ async function isWaiting({ asked, heard }: FakeGateway): Promise<number> {
   await asked
   const pid = Number(/"pid":(\d+)/.exec(heard[0] ?? '')?.[1])
   onTestFinished(() => {
-    if (isRunning(pid)) process.kill(pid, 'SIGKILL')
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // It has ended by itself.
+    }
   })
   await hasLooked(pid, 0)
   return pid
