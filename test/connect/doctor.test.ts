@@ -1,13 +1,12 @@
-import { spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { chooseClient } from '../../src/agents/client/find-client.ts'
 import { connect } from '../../src/connect/connection.ts'
 import { runDoctor } from '../../src/connect/doctor/run-doctor.ts'
-import { splitShellLine } from '../../src/connect/hook-command.ts'
 import { pingSocket } from '../../src/connect/ping-socket.ts'
 import { running } from '../gateway/running.fixture.ts'
+import { clinic, spoil } from './clinic.fixture.ts'
 import { connectionOf } from './connections.fixture.ts'
 import { type TemporaryHome, temporaryHome } from './home.fixture.ts'
 import { scriptedGateway } from './scripted-gateway.fixture.ts'
@@ -56,14 +55,6 @@ async function look(
     good: checks.filter(({ state }) => state === 'ok').map(inWords),
     wrong: checks.filter(({ state }) => state !== 'ok').map((check) => `${check.state}: ${inWords(check)}`),
   }
-}
-
-/** Changes the text of a file as somebody might. */
-function spoil(home: TemporaryHome, file: string, change: (text: string) => string): void {
-  const before = home.read(file)
-  const after = change(before)
-  if (after === before) throw new Error('nothing was spoilt')
-  home.write(file, after)
 }
 
 describe('a connection that works', () => {
@@ -239,132 +230,6 @@ describe('what is wrong', () => {
     ])
     rmSync(home.path(plugin))
     expect((await see()).wrong).toEqual([`bad: ~/${plugin} does not exist, or Hookhelm did not write it`])
-  })
-})
-
-/** A home and a real gateway. The printed commands run as a person would run them. */
-async function clinic() {
-  const gateway = await running()
-  const home = temporaryHome()
-  const main = join(import.meta.dirname, '../../src/cli/main.ts')
-  const shim = home.write('bin/hookhelm', `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`)
-  chmodSync(shim, 0o755)
-  const env = { HOOKHELM_HOME: gateway.home, HOOKHELM_URL: gateway.url, HOOKHELM_TOKEN: gateway.token }
-  const examine = async () => {
-    const { code, stdout } = await home.hookhelm(['doctor', '--json'], env)
-    const { checks } = JSON.parse(stdout) as { checks: { state: string; text: string; hint?: string }[] }
-    const bad = checks.filter(({ state }) => state === 'bad')
-    return {
-      code,
-      bad: bad.map(({ text }) => text.replaceAll(home.folder, '~')),
-      commands: [
-        ...new Set(bad.map(({ hint = '' }) => /`([^`]+)`/.exec(hint)?.[1] ?? `no command: ${hint}`)),
-      ],
-    }
-  }
-  const follow = (commands: readonly string[]) => {
-    for (const command of commands) {
-      const path = `${home.path('bin')}:${process.env.PATH}`
-      const { status, stderr } = spawnSync('/bin/sh', ['-c', command], {
-        cwd: home.project,
-        env: { ...env, PATH: path, HOME: home.folder, NO_COLOR: '1' },
-        encoding: 'utf8',
-      })
-      expect([command, status, stderr]).toEqual([command, 0, expect.any(String)])
-    }
-  }
-  const connectAgents = async (...args: readonly string[]) => {
-    const connected = await home.hookhelm(['connect', ...args], env)
-    expect(connected.code).toBe(0)
-  }
-  return { gateway, home, env, examine, follow, connectAgents }
-}
-
-describe('the advice of the doctor works', () => {
-  const green = { code: 0, bad: [], commands: [] }
-
-  test('async, --observe, a condition, a narrowed matcher and arguments', async () => {
-    const { home, examine, follow, connectAgents } = await clinic()
-    await connectAgents('claude-code', '--project', '--client', 'node', '--timeout', '20')
-    const settings = 'project/.claude/settings.json'
-    expect(await examine()).toEqual(green)
-    const written = home.read(settings)
-    spoil(home, settings, (text) => {
-      const value = JSON.parse(text)
-      const at = (event: string) => value.hooks[event][0].hooks[0]
-      at('PreToolUse').async = true
-      at('PostToolUse').if = 'Bash(git *)'
-      // As earlier versions wrote it.
-      const [command, ...args] = splitShellLine(at('Stop').command).slice(4)
-      Object.assign(at('Stop'), { command, args })
-      value.hooks.PermissionRequest[0].matcher = 'Bash'
-      const line: string = at('UserPromptSubmit').command
-      at('UserPromptSubmit').command = line.replace(/--refuse prompt$/, '--observe')
-      return JSON.stringify(value)
-    })
-    const { code, bad, commands } = await examine()
-    expect(code).toBe(1)
-    expect(bad).toEqual(
-      expect.arrayContaining([
-        'PreToolUse: the entry has "async": true, so the agent does not wait for the answer',
-        'PostToolUse: the entry has "if": "Bash(git *)", so only some calls pass the hooks',
-        expect.stringMatching(/^Stop: the entry has "args": .*, so other agents .* every call fails there$/),
-        'UserPromptSubmit: the command has --observe, so no hook can block',
-        'PermissionRequest: only calls that match "Bash" pass the hooks',
-      ]),
-    )
-    expect(commands).toEqual(['hookhelm connect claude-code --project --timeout 20 --client node'])
-    follow(commands)
-    expect(await examine()).toEqual(green)
-    expect(JSON.parse(home.read(settings))).toEqual(JSON.parse(written))
-  })
-
-  test('a settings file, a plugin or a hook that is gone or broken', async () => {
-    const { home, env, examine, follow, connectAgents } = await clinic()
-    await connectAgents('gemini-cli', 'opencode')
-    await connectAgents('opencode', 'copilot-cli', '--project')
-    home.write('.copilot/config.json', JSON.stringify({ trusted_folders: [home.project] }))
-    expect(await examine()).toEqual(green)
-    rmSync(home.path('.gemini/settings.json'))
-    home.write('project/.github/hooks/hookhelm.json', '{ "version": 1, "hooks": {} }')
-    spoil(home, '.config/opencode/plugin/hookhelm.js', (text) =>
-      text.replace('export const Hookhelm =', '= ='),
-    )
-    home.write('project/.opencode/plugin/hookhelm.js', 'export const Other = async () => ({})\n')
-    const { code, bad, commands } = await examine()
-    expect(code).toBe(1)
-    expect(bad.toSorted()).toEqual([
-      expect.stringMatching(
-        /^~\/\.config\/opencode\/plugin\/hookhelm\.js cannot be loaded, .* SyntaxError: /,
-      ),
-      '~/.gemini/settings.json is gone, and with it every hook',
-      '~/project/.github/hooks/hookhelm.json no longer has the hooks of Hookhelm',
-      '~/project/.opencode/plugin/hookhelm.js no longer has the hooks of Hookhelm',
-    ])
-    follow(commands)
-    expect(await examine()).toEqual(green)
-    rmSync(home.path('.gemini/settings.json'))
-    expect((await home.hookhelm(['disconnect', 'gemini-cli'], env)).code).toBe(0)
-    expect(await examine()).toEqual(green)
-  })
-
-  test('hook files that are pending trust, changed since, or gone', async () => {
-    const { home, examine, follow } = await clinic()
-    const file = 'project/.hookhelm/hooks.yaml'
-    const path = `~/${file}`
-    home.write(file, 'hooks: []\n')
-    const steps: readonly (readonly [string, () => void])[] = [
-      [`${path} is not trusted, so its hooks do not run`, () => {}],
-      [`${path} changed since it was trusted`, () => home.write(file, 'hooks: []\n# more\n')],
-      [`${path} was trusted and is gone`, () => rmSync(home.path(file))],
-    ]
-    for (const [problem, change] of steps) {
-      change()
-      const { code, bad, commands } = await examine()
-      expect({ code, bad }).toEqual({ code: 1, bad: [problem] })
-      follow(commands)
-      expect(await examine()).toEqual(green)
-    }
   })
 })
 

@@ -7,9 +7,8 @@ import type { Settings } from '../../settings/settings.ts'
 export interface Capacity {
   /** Counts one dispatch against the tenant's rate, or throws. Doors call it before they read the body. */
   check(tenant: string): void
-  /** Counts a dispatch as in flight until `leave`. */
-  enter(): void
-  leave(): void
+  /** Counts a dispatch as in flight until what it returns is called: when it is answered, or waits for a person. */
+  enter(): () => void
   readonly inFlight: number
   /** Makes `check` refuse everything. */
   stop(): void
@@ -64,12 +63,14 @@ export function createCapacity({ settings, clock, maxInFlight = MAX_IN_FLIGHT }:
       if (wait > 0) throw tooSoon('gateway.rate_limited', 'the tenant exceeds its rate limit', wait)
     },
     enter() {
+      let isCounted = true
       inFlight += 1
-    },
-    leave() {
-      inFlight -= 1
-      if (inFlight > 0) return
-      for (const resolve of waiting.splice(0)) resolve()
+      return () => {
+        if (isCounted) inFlight -= 1
+        isCounted = false
+        if (inFlight > 0) return
+        for (const resolve of waiting.splice(0)) resolve()
+      }
     },
     get inFlight() {
       return inFlight

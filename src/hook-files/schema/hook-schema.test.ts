@@ -40,6 +40,7 @@ const samples: Readonly<Record<string, unknown>> = {
   shadow: true,
   transform: true,
   cooldown_ms: 86_400_000,
+  count_per: 'process',
   dedup_window_ms: 0,
   max_invocations_per_turn: 1,
   budget: { name: 'a', cost: 1, limit: 5 },

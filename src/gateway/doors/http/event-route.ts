@@ -50,12 +50,7 @@ export function createEventRoute({ log, admission, capacity }: EventRouteOptions
   }
 
   function decide(caller: Caller, body: Buffer, response: ServerResponse): void {
-    capacity.enter()
-    let isCounted = true
-    const leave = () => {
-      if (isCounted) capacity.leave()
-      isCounted = false
-    }
+    const leave = capacity.enter()
     try {
       const { socket, req } = response
       const signal = socket === null ? undefined : disconnectSignal(socket)

@@ -43,6 +43,8 @@ interface OpenRequest {
   readonly caller: Caller
   /** Ends the question to a person; undefined if none is being asked. */
   leave: (() => void) | undefined
+  /** It is answered, or waits for a person. */
+  leaveCapacity: () => void
 }
 
 /** One connection of a local client: one JSON line per request and reply, in the order in which requests finish. */
@@ -172,10 +174,10 @@ export class LineConnection {
       // No reply: the client has forgotten the request.
       if (isCancelLine(value)) return this.#cancel(id)
       capacity.check(caller.tenant)
-      const call: OpenRequest = { id, caller, leave: undefined }
+      const call: OpenRequest = { id, caller, leave: undefined, leaveCapacity: () => {} }
       const run = this.#request(value, text, call)
       this.#inFlight += 1
-      capacity.enter()
+      call.leaveCapacity = capacity.enter()
       run().then(
         (reply) => this.#settle(call, reply),
         (thrown: unknown) => this.#failRequest(call, this.#coded(thrown)),
@@ -231,7 +233,7 @@ export class LineConnection {
     // In another container its id means nothing here.
     if (this.#pid !== undefined && !isRunning(this.#pid)) this.#pid = undefined
     this.#waiting.add(call)
-    this.#door.capacity.leave()
+    call.leaveCapacity()
     this.#resume()
   }
 
@@ -240,8 +242,8 @@ export class LineConnection {
   }
 
   #settle(call: OpenRequest, line: string): void {
-    if (call.leave === undefined) this.#door.capacity.leave()
-    else this.#waiting.delete(call)
+    call.leaveCapacity()
+    this.#waiting.delete(call)
     this.#inFlight -= 1
     this.#write(line)
     if (this.#ending && this.#inFlight === 0) this.#socket.end()

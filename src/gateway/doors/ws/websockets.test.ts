@@ -50,6 +50,25 @@ test('GC-108 a request is answered with its id, its payload or its error', async
   })
 })
 
+test('a call that waits for a person takes no capacity', async () => {
+  const allowed = { json: '{"event_id":"e","decision":{"kind":"allow"}}' }
+  const dispatcher: Dispatcher = {
+    async dispatch(_caller, request, context) {
+      if (request.within_ms === undefined) return allowed as never
+      context?.wait?.onPending({ approvalId: 'a', untilMs: 60_000, leave: () => {} })
+      return new Promise(() => {})
+    },
+  }
+  const { url, token } = await startGateway({ dispatcher, maxInFlight: 1 })
+  const client = await openWs(url, token)
+  await client.next()
+  client.send({ type: 'req', id: 'held', method: 'dispatch', params: { ...toolCall, within_ms: 60_000 } })
+  expect(await client.call('dispatch', toolCall)).toMatchObject({
+    ok: true,
+    payload: { decision: { kind: 'allow' } },
+  })
+})
+
 test('the address names the tenant for a master token, and for no other', async () => {
   const { url, store } = await startGateway()
   const master = store.addToken({ role: 'owner', tenant_id: MASTER_TENANT })

@@ -169,12 +169,12 @@ export class WsConnection {
     const { caller } = this.#admitted
     capacity.check(caller.tenant)
     const request = readDispatchRequest(params)
-    capacity.enter()
+    const leave = capacity.enter()
     try {
-      const context = { signal: this.#closed.signal, ...callerWait(request.within_ms, false) }
+      const context = { signal: this.#closed.signal, ...callerWait(request.within_ms, false, leave) }
       return (await dispatcher.dispatch(caller, request, context)).json
     } finally {
-      capacity.leave()
+      leave()
     }
   }
 
