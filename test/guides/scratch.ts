@@ -23,7 +23,7 @@ export interface ProgramRun {
 /** What the command line and the docs generator need besides `src`. */
 const sources = [
   ...['src', 'scripts', 'bin', 'docs', 'packs', 'schema', 'ui/src', 'ui/package.json', 'ui/vite.config.ts'],
-  ...['all-cases', 'cases', 'approval-cases', 'run-cases', 'recovery'].map(
+  ...['all-cases', 'cases', 'approval-cases', 'boundary-cases', 'run-cases', 'recovery'].map(
     (name) => `test/agents-real/${name}.ts`,
   ),
   ...['test/agents/results.json', 'test/guides/through-gateway.ts', 'test/packs', 'test/shell/cases'],
