@@ -412,7 +412,7 @@ export const cases: readonly Case[] = [
     async run(stage, recipe) {
       if (recipe.cannot?.includes('recovery')) return 'not tried'
       const recovery = recoveryOf(await stage.up())
-      await recovery.prepare()
+      await recovery.prepare(stage.project)
       stage.connect()
       const ran = await recipe.run(stage)
       const firing = await recovery.firing()

@@ -54,9 +54,10 @@ export function recoveryOf({ url, token }: Pick<RunningGateway, 'url' | 'token'>
     return undefined
   }
   return {
-    async prepare(): Promise<void> {
+    /** Fallback runs work in this folder, where the agent works. */
+    async prepare(project: string): Promise<void> {
       await call('PATCH', '/v1/settings', {
-        settings: { rules_enabled: true, allow_remote_sessions: true },
+        settings: { rules_enabled: true, allow_remote_sessions: true, run_folders: [project] },
         scope: 'gateway',
       })
       await call('POST', '/v1/teams', { name: 'ops', members: [{ name: 'ada' }] })
