@@ -76,7 +76,11 @@ describe('hookhelm as installed', { timeout: HANG_GUARD }, () => {
     const secret = run('dispatch', 'pre_tool_use', ...call('Write', { file_path: 'app/.env' }))
     expect(JSON.parse(secret.stdout)).toMatchObject({ kind: 'block', by: 'no-secrets' })
     expect(run('add', 'force-push')).toMatchObject({ code: 0 })
-    const pushed = run('dispatch', 'pre_tool_use', ...call('Bash', { command: 'B=+main; git push origin $B' }))
+    const pushed = run(
+      'dispatch',
+      'pre_tool_use',
+      ...call('Bash', { command: 'B=+main; git push origin $B' }),
+    )
     expect(JSON.parse(pushed.stdout)).toMatchObject({ kind: 'block', by: 'force-push/forced' })
     expect(run('add', 'secrets')).toMatchObject({ code: 0 })
     const shown = (file: string) =>

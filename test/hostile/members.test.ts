@@ -252,6 +252,20 @@ describe('a caller that names another session in each event', () => {
     expect(await blocked(['a', 'x', 'y'])).toEqual([false, false, true])
   })
 
+  test('of a plugin counts as the process that it runs in', async () => {
+    const gateway = await running()
+    await gateway.hook(asks({ max_invocations_per_turn: 2 }))
+    const lines = openLines(gateway.socket ?? '', { hookhelm: 1, agent: 'opencode', pid: process.pid })
+    const blocked: boolean[] = []
+    for (const [id, sessionID] of ['a', 'b', 'c', 'd'].entries()) {
+      const input = { tool: 'bash', sessionID, callID: `call_${id}` }
+      const native = { input, output: { args: { command: 'ls' } }, directory: gateway.home }
+      lines.send({ id, event: 'tool.execute.before', native })
+      blocked.push(JSON.stringify(await lines.next()).includes('block'))
+    }
+    expect(blocked).toEqual([false, false, true, true])
+  })
+
   test.each([
     ['folder', { cwd: '/srv/shop' }],
     ['member', {}],
