@@ -20,7 +20,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type ConfigFileState, readConfigState, unusableConfig } from '../agents/config/read-config.ts'
 import { errorText } from '../engine/core/errors/error.ts'
 import { serverError } from '../engine/core/errors/server-errors.ts'
-import { isRunning } from '../safe/process/is-running.ts'
+import { isRunning } from '../safe/process/process-table.ts'
 
 const OWNER_MAY_WRITE = 0o200
 

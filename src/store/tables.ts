@@ -25,7 +25,7 @@ import {
   runs,
 } from '../runs/stored/run-tables.ts'
 import { budgets, keyUses, providers, secrets, settings } from '../secrets/secret-tables.ts'
-import { guardState } from '../stored-hooks/guard-tables.ts'
+import { guardState } from '../stored-hooks/guards/guard-tables.ts'
 import { agentHooks, definitionVersions, hookTrips } from '../stored-hooks/hook-tables.ts'
 import { agentReports } from '../stored-hooks/report-tables.ts'
 import { mailboxMessages, teams } from '../teams/team-tables.ts'

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { isRunning } from '../../src/safe/process/is-running.ts'
+import { isRunning } from '../../src/safe/process/process-table.ts'
 import { type Client, clients, start } from './clients.fixture.ts'
 import { args, type FakeGateway, fakeGateway, replyLine } from './fake-gateway.fixture.ts'
 

@@ -3,7 +3,7 @@ import { inTenant, inTenantAt, operation, type Tx, timed } from '../../database/
 import { find, insert, type PageRequest, page, readRows, update } from '../../database/rows.ts'
 import type { WholeRowOf } from '../../database/table.ts'
 import { insertDelivery } from '../../deliveries/delivery-operations.ts'
-import { armingGuards, type HeldGuards, holdGuards } from '../../stored-hooks/guard-windows.ts'
+import { armingGuards, type HeldGuards, holdGuards } from '../../stored-hooks/guards/guard-windows.ts'
 import type { FiringFilter } from '../methods/rule-firing-methods.ts'
 import {
   type ActionEnd,

@@ -6,6 +6,7 @@ const MAX_SHELLS = 8
 
 interface ProcessStat {
   readonly name: string
+  readonly state: string
   readonly parent: number
   /** When it began. With the id it names a process for ever: the system gives ids anew. */
   readonly started: string
@@ -44,10 +45,23 @@ function statOf(pid: number): ProcessStat | undefined {
     const fields = stat.slice(end + 2).split(' ')
     return {
       name: stat.slice(stat.indexOf('(') + 1, end),
+      state: fields[0] ?? '',
       parent: Number(fields[1]),
       started: fields[19] ?? '',
     }
   } catch {
     return undefined
   }
+}
+
+/** Whether the process still runs. One that ended counts as ended before its parent has asked for its exit code. */
+export function isRunning(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false
+  try {
+    process.kill(pid, 0)
+  } catch (thrown) {
+    // It belongs to another user.
+    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EPERM')) return false
+  }
+  return !/^[ZX]/.test(statOf(pid)?.state ?? '')
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { expect, onTestFinished, test } from 'vitest'
-import { agentProcess } from './agent-process.ts'
+import { agentProcess } from './process-table.ts'
 
 /** Starts `sleep` below shells, and answers its process id. */
 function below(shells: number): Promise<number> {

@@ -1,4 +1,4 @@
-import { columns, table } from '../database/table.ts'
+import { columns, table } from '../../database/table.ts'
 
 const { id, number, real, text } = columns
 

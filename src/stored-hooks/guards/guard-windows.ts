@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
-import { callAt, inTenantOf, type OperationCall, type Tx } from '../database/operation.ts'
-import { insert, removeRow, update } from '../database/rows.ts'
-import { isUniqueViolation } from '../database/sql-database.ts'
-import type { GuardRequest } from '../engine/core/guard-state.ts'
-import { DAY_MS } from '../engine/guard/guard.ts'
-import { armEntry, entryKey, type GuardEntry } from '../engine/guard/guard-entry.ts'
+import { callAt, inTenantOf, type OperationCall, type Tx } from '../../database/operation.ts'
+import { insert, removeRow, update } from '../../database/rows.ts'
+import { isUniqueViolation } from '../../database/sql-database.ts'
+import type { GuardRequest } from '../../engine/core/guard-state.ts'
+import { DAY_MS } from '../../engine/guard/guard.ts'
+import { armEntry, entryKey, type GuardEntry } from '../../engine/guard/guard-entry.ts'
 import { guardState } from './guard-tables.ts'
 
 /** Each failed attempt means that another node armed a guard that was free when we looked. */

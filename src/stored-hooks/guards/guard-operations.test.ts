@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { onEachStore, shareStore } from '../../test/store/each-store.fixture.ts'
-import { coded, NOON, newTenant } from '../../test/store/samples.fixture.ts'
-import type { GuardRequest } from '../engine/core/guard-state.ts'
-import { memoryGuardState } from '../engine/guard/memory-state.ts'
+import { onEachStore, shareStore } from '../../../test/store/each-store.fixture.ts'
+import { coded, NOON, newTenant } from '../../../test/store/samples.fixture.ts'
+import type { GuardRequest } from '../../engine/core/guard-state.ts'
+import { memoryGuardState } from '../../engine/guard/memory-state.ts'
 
 const YEAR_MS = 365 * 86_400_000
 const MONTH = Date.UTC(2026, 2, 1)
