@@ -71,6 +71,16 @@ describe('the hooks of each folder that a call touches count', () => {
     expect(await says('Read', { file_path: `${own}/src/a.txt` })).not.toContain('says no')
   })
 
+  test.each(['workdir', 'dir_path', 'directory', 'working_directory', 'cwd'])(
+    'also if the argument %s tells a shell tool to run in it',
+    async (key) => {
+      const { other, says } = await folders(refusing(NO))
+      expect(await says('Bash', { command: 'make', [key]: '../other/src' })).toContain(NO)
+      expect(await says('mcp__shell__run', { command: 'make', [key]: other })).toContain(NO)
+      expect(await says('Bash', { command: 'make', [key]: 'src' })).not.toContain(NO)
+    },
+  )
+
   test('after its hook file is gone, as it was trusted', async () => {
     const { other, shell } = await folders(refusing(NO))
     rmSync(join(other, '.hookhelm'), { recursive: true })

@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import type { Envelope } from '../../core/context.ts'
 import { isRecord } from '../../core/schema/check.ts'
 import type {
@@ -62,7 +63,9 @@ function effectsOfCall(payload: unknown, context: ShellContext, analyze: Analyze
       return effects
     },
     shell() {
-      shell ??= effectsOfLines(payload, call.ofLine)
+      shell ??= effectsOfLines(payload, call.ofLine, (line) =>
+        namedFolders(payload, context).map((cwd) => analyze(line, { ...context, cwd })),
+      )
       return shell
     },
     all() {
@@ -75,10 +78,30 @@ function effectsOfCall(payload: unknown, context: ShellContext, analyze: Analyze
   return call
 }
 
-function effectsOfLines(payload: unknown, ofLine: CallEffects['ofLine']): ShellEffects {
+function effectsOfLines(
+  payload: unknown,
+  ofLine: CallEffects['ofLine'],
+  elsewhere: (line: string) => readonly ShellEffects[],
+): ShellEffects {
   const lines = shellLines(payload)
   if (lines.length === 0) return NONE
-  return joinEffects([...lines.map(ofLine), ...(isOtherShell(payload) ? [otherShell] : [])])
+  return joinEffects([
+    ...lines.map(ofLine),
+    ...lines.flatMap(elsewhere),
+    ...(isOtherShell(payload) ? [otherShell] : []),
+  ])
+}
+
+const folderKeys = ['workdir', 'dir_path', 'directory', 'working_directory', 'workingDirectory', 'cwd'] as const
+
+/**
+ * The folders in which the arguments of a shell tool tell it to run. The line counts in the folder of the call too: the model
+ * writes the arguments, and a tool ignores those that it does not know.
+ */
+function namedFolders(payload: unknown, { cwd }: ShellContext): readonly string[] {
+  const named = readTexts(isRecord(payload) ? payload.tool_input : undefined, folderKeys)
+  const folders = named.map((folder) => (cwd === undefined ? folder : posix.resolve(cwd, folder)))
+  return [...new Set(folders)].filter((folder) => folder !== cwd && posix.isAbsolute(folder))
 }
 
 const otherShell: ShellEffects = {
