@@ -52,6 +52,7 @@ describe('the hooks of each folder that a call touches count', () => {
     ['an absolute path into it', (other: string) => `cat ${other}/src/a.txt`],
     ['a file that is made in it', (other: string) => `echo x > ${other}/new/deep.txt`],
     ['a program that is given it', (other: string) => `git -C ${other} commit -m x`],
+    ['a variable that names its repository', (other: string) => `GIT_DIR=${other}/.git git branch -D main`],
     ['an option that names it', (other: string) => `npm --prefix=${other} test`],
     ['a program from it', (other: string) => `${other}/src/tool`],
     ['what is above it', () => 'rm -rf ../*'],

@@ -92,7 +92,14 @@ function effectsOfLines(
   ])
 }
 
-const folderKeys = ['workdir', 'dir_path', 'directory', 'working_directory', 'workingDirectory', 'cwd'] as const
+const folderKeys = [
+  'workdir',
+  'dir_path',
+  'directory',
+  'working_directory',
+  'workingDirectory',
+  'cwd',
+] as const
 
 /**
  * The folders in which the arguments of a shell tool tell it to run. The line counts in the folder of the call too: the model
