@@ -161,16 +161,24 @@ function effectsOfTool(payload: unknown, ofLine: CallEffects['ofLine']): ShellEf
     .map((patch) => `apply_patch ${asShellWord(patch)}`)
   const lines = [...fileToolLines(tool, tool_input), ...patches]
   if (lines.length + hosts.length === 0) return NONE
-  const effects = joinEffects(lines.map(ofLine))
-  const named = (files: readonly FileEffect[]) => files.map((file) => ({ ...file, by: tool }))
+  const named = joinEffects(lines.map(ofLine))
+  // Some programs of the same name touch no file: `read` and `test` of the shell, `write` to a terminal.
+  const effects = touchesFiles(named)
+    ? named
+    : joinEffects([named, ...fileToolLines(`${tool}_file`, tool_input).map(ofLine)])
+  const byTool = (files: readonly FileEffect[]) => files.map((file) => ({ ...file, by: tool }))
   return {
     ...NONE,
-    writes: named(effects.writes),
-    reads: named(effects.reads),
-    deletes: named(effects.deletes),
+    writes: byTool(effects.writes),
+    reads: byTool(effects.reads),
+    deletes: byTool(effects.deletes),
     hosts,
     ...foldersOf([effects]),
   }
+}
+
+function touchesFiles({ writes, reads, deletes }: ShellEffects): boolean {
+  return writes.length + reads.length + deletes.length > 0
 }
 
 /** The hosts of URLs among the arguments. Some web tools take a text that contains the URLs. */
