@@ -336,7 +336,7 @@ async function withMessages(
     store.countIdenticalApprovals(tenant, hashes),
   ])
   const messages = Map.groupBy(sent, (each) => each.approval_id)
-  return rows.map(({ tenant_id: _, caller_id: __, member_id: ___, decided_by_member: ____, ...row }) => ({
+  return rows.map(({ tenant_id: _, caller_id: __, member_id: ___, ...row }) => ({
     ...row,
     can_edit: canEdit(row.event),
     identical: row.status === 'pending' ? (identical[row.input_hash] ?? 0) : 0,

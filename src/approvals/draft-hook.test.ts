@@ -20,7 +20,6 @@ const approval: ApprovalRow = {
     input_hash: 'x',
     caller_id: 't',
     member_id: null,
-    decided_by_member: null,
     requested_by: 'agent',
     approvers_needed: 1,
   },

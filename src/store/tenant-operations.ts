@@ -8,6 +8,7 @@ import {
   tenants,
   tokens,
 } from '../access/tenant-tables.ts'
+import { withdrawVotes } from '../approvals/stored/approval-operations.ts'
 import { cancelMessages } from '../approvals/stored/approval-route-operations.ts'
 import { approvalLinks, approvals } from '../approvals/stored/approval-tables.ts'
 import { isUuid } from '../database/column-values.ts'
@@ -82,8 +83,8 @@ export const tenantOperations = {
   deleteMember: inSystem(
     async (tx, { id: member_id, tenant_id }: MemberRow, given?: number): Promise<boolean> => {
       const now = await tx.time(given)
-      const isIts = sql`(member_id = ${member_id} or decided_by_member = ${member_id})`
-      await update(tx, approvals, {}, { granted_until: now }, [sql`granted_until > ${now}`, isIts])
+      await withdrawVotes(tx, { member: member_id, tenant_id, now })
+      await update(tx, approvals, { member_id }, { granted_until: now }, [sql`granted_until > ${now}`])
       await sql`delete from ${sql.table(approvalLinks.name)} where member_id = ${member_id}`.execute(tx.trx)
       const because = 'the member was removed'
       const pending = { member_id, status: 'pending' } as const

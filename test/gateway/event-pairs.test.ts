@@ -90,6 +90,21 @@ describe('Copilot CLI beside the settings of Claude Code', () => {
     expect(await events()).toHaveLength(4)
   })
 
+  test('the same command in another folder, or from another caller, is another event', async () => {
+    const { gateway, events, first, second, sendShared } = await copilot()
+    const native = {
+      ...{ hook_event_name: 'PreToolUse', session_id: 's1', timestamp: new Date(MOMENT).toISOString() },
+      ...{ tool_name: 'Bash', tool_input: { command: COMMAND } },
+    }
+    await first()
+    await sendShared('PreToolUse', { ...native, cwd: '/other' })
+    expect(await events()).toHaveLength(2)
+    await gateway.call('POST', '/v1/agents/claude-code/PreToolUse', { ...native, cwd: '/work' })
+    expect(await events()).toHaveLength(3)
+    await second()
+    expect(await events()).toHaveLength(3)
+  })
+
   test('five identical calls of one moment are five events', async () => {
     const { gateway, events, first, second } = await copilot()
     let asked = 0

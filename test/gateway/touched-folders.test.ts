@@ -52,6 +52,7 @@ describe('the hooks of each folder that a call touches count', () => {
     ['an absolute path into it', (other: string) => `cat ${other}/src/a.txt`],
     ['a file that is made in it', (other: string) => `echo x > ${other}/new/deep.txt`],
     ['a program that is given it', (other: string) => `git -C ${other} commit -m x`],
+    ['a variable that names its repository', (other: string) => `GIT_DIR=${other}/.git git branch -D main`],
     ['an option that names it', (other: string) => `npm --prefix=${other} test`],
     ['a program from it', (other: string) => `${other}/src/tool`],
     ['what is above it', () => 'rm -rf ../*'],
@@ -70,6 +71,16 @@ describe('the hooks of each folder that a call touches count', () => {
     expect(await says('Read', { file_path: `${own}/package/a.txt` })).toContain('the package says no')
     expect(await says('Read', { file_path: `${own}/src/a.txt` })).not.toContain('says no')
   })
+
+  test.each(['workdir', 'dir_path', 'directory', 'working_directory', 'cwd'])(
+    'also if the argument %s tells a shell tool to run in it',
+    async (key) => {
+      const { other, says } = await folders(refusing(NO))
+      expect(await says('Bash', { command: 'make', [key]: '../other/src' })).toContain(NO)
+      expect(await says('mcp__shell__run', { command: 'make', [key]: other })).toContain(NO)
+      expect(await says('Bash', { command: 'make', [key]: 'src' })).not.toContain(NO)
+    },
+  )
 
   test('after its hook file is gone, as it was trusted', async () => {
     const { other, shell } = await folders(refusing(NO))

@@ -65,6 +65,45 @@ describe.each(Object.entries(stores))('on %s', (_, options) => {
   )
 
   test(
+    'the vote of a removed member does not count, and its approval that no call has used ends',
+    async () => {
+      const gateway = await running(await options())
+      await gateway.hook({ ...askingHook, approvers: 2 })
+      const gone = await member(gateway, { name: 'gone', kind: 'person' })
+      const approve = await answerer(gateway, 'desk', 'gone')
+      const [ada, bob] = [await person(gateway, 'ada'), await person(gateway, 'bob')]
+      const call = heldCall(gateway)
+      const [{ approval_id }] = await pendingOf(gateway)
+      await approve('approve', approval_id)
+      const left = new AbortController()
+      const body = JSON.stringify({
+        event: 'pre_tool_use',
+        payload: push('git push two'),
+        envelope: ENVELOPE,
+        within_ms: WITHIN_MS,
+      })
+      const headers = { authorization: `Bearer ${gateway.token}`, 'content-type': 'application/json' }
+      fetch(`${gateway.url}/v1/dispatch`, { method: 'POST', headers, body, signal: left.signal }).catch(
+        () => {},
+      )
+      const second = (await pendingOf(gateway, 2)).find(
+        (each: { approval_id: string }) => each.approval_id !== approval_id,
+      )
+      await approve('approve', second.approval_id)
+      expect((await gateway.call('DELETE', `/v1/members/${gone.id}`)).status).toBe(200)
+      for (const id of [approval_id, second.approval_id]) {
+        expect((await ada.answer('approve', id)).body.approvals).toMatchObject([{ status: 'pending' }])
+      }
+      expect((await bob.answer('approve', approval_id)).body.approvals).toMatchObject([
+        { status: 'approved' },
+      ])
+      expect((await call).body.decision.kind).toBe('allow')
+      left.abort()
+    },
+    HANG,
+  )
+
+  test(
     'a removed member has no token, link, grant or open connection, and its waiting calls are blocked',
     async () => {
       const gateway = await running({ ...(await options()), outbound: { allow: ['127.0.0.1'] } })

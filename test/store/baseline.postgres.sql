@@ -671,7 +671,6 @@ create table approvals (
   deadline_at bigint not null,
   decided_at bigint,
   decided_by text,
-  decided_by_member uuid,
   waits_until bigint,
   used_at bigint,
   repeated_at bigint,

@@ -649,7 +649,6 @@ create table approvals (
   deadline_at integer not null,
   decided_at integer,
   decided_by text,
-  decided_by_member text,
   waits_until integer,
   used_at integer,
   repeated_at integer,

@@ -66,7 +66,7 @@ onEachStore('approvals', (open) => {
     expect(row).toEqual({
       ...asGiven,
       ...{ status: 'pending', votes: [], edited: null, created_at: NOON, deadline_at: NOON + 60_000 },
-      ...{ decided_at: null, decided_by: null, decided_by_member: null, used_at: null, granted_until: null },
+      ...{ decided_at: null, decided_by: null, used_at: null, granted_until: null },
     })
     expect(await at.store.findApproval(tenant, given.approval_id)).toEqual(row)
     const [stored] = await at.database.execute(`select * from approvals where tenant_id = '${tenant}'`)

@@ -86,7 +86,8 @@ export const approvalOperations = {
   /** Takes the answer for the call of an event. False if it was used, or if another call has taken the question over. */
   useApproval: inTenant(async (tx, tenant: string, approval_id: string, event_id: string, now?: number) => {
     const unused = { tenant_id: tenant, approval_id, event_id, used_at: null }
-    return (await update(tx, approvals, unused, { used_at: tx.now(now) })).length > 0
+    const isAnswered = sql`status in ('approved', 'denied')`
+    return (await update(tx, approvals, unused, { used_at: tx.now(now) }, [isAnswered])).length > 0
   }, timed),
 
   /**
@@ -218,6 +219,32 @@ async function expire(
   return keys
 }
 
+/**
+ * The votes of a removed member no longer count. An approval that it took part in ends, with its grant, unless its call has
+ * run.
+ */
+export async function withdrawVotes(
+  tx: Tx,
+  { member, tenant_id, now }: { readonly member: string; readonly tenant_id: string; readonly now: number },
+): Promise<void> {
+  const { rows } = await sql`select * from approvals where tenant_id = ${tenant_id} and answers is not null
+    and (${isPending} or status = 'approved' and (used_at is null or granted_until > ${now}))
+    ${tx.db.dialect === 'postgres' ? sql`for update` : sql``}`.execute(tx.trx)
+  for (const row of readRows<typeof approvals, WholeApproval>(tx, approvals, rows)) {
+    const { approval_id, status, used_at, answers } = row
+    const votes = answers?.votes.filter((vote) => vote.member !== member)
+    if (answers === null || votes === undefined || votes.length === answers.votes.length) continue
+    const ended = { status: 'cancelled', decided_by: 'an approver was removed', decided_at: now } as const
+    const changes =
+      status === 'pending'
+        ? { answers: { ...answers, votes } }
+        : used_at === null
+          ? ended
+          : { granted_until: now }
+    await update(tx, approvals, { tenant_id, approval_id }, changes)
+  }
+}
+
 /** Tells the other nodes that a caller waits here now, so that the node it came from does not cancel the question. */
 async function hintReturn({ db, trx }: Tx, row: WholeApproval): Promise<void> {
   if (db.dialect !== 'postgres' || row.status !== 'pending') return
@@ -301,7 +328,7 @@ async function writeAnswer(
   const changes = {
     answers: { votes, edited },
     status,
-    ...(status === 'pending' ? {} : { decided_at: now, decided_by: by, decided_by_member: member ?? null }),
+    ...(status === 'pending' ? {} : { decided_at: now, decided_by: by }),
     ...(status === 'approved' && grant_ms !== undefined ? { granted_until: now + grant_ms } : {}),
   } as const
   const { tenant_id, approval_id } = row

@@ -79,7 +79,6 @@ export const approvals = table(
     deadline_at: number(),
     decided_at: nullable(number()),
     decided_by: nullable(text()),
-    decided_by_member: nullable(id()),
     /** Until then its caller waits, and no other call takes the question over. Null if the caller has stopped waiting. */
     waits_until: internal(nullable(number())),
     /** When the call used the answer. An answer counts for one call. */

@@ -57,6 +57,13 @@ describe('answers as a person reads them', () => {
     ])
   })
 
+  test('the end of a grant is a time, and a list of members names no tenant', () => {
+    const approvals = [{ approval_id: 'apr_1', granted_until: 0 }]
+    expect(formatAnswer('approvals.list', { approvals })).toMatch(/ \d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+    const members = [{ id: 'i-d', tenant_id: 't-id', name: 'ada', kind: 'person', created_at: 0 }]
+    expect(formatAnswer('members.list', { members })).toMatch(/^name .*\nada +person +- +\d{4}/)
+  })
+
   test('settings say where they come from, an event why it was decided so', () => {
     expect(formatAnswer('settings.get', { settings: { audit: { value: 'strict', from: 'tenant' } } })).toBe(
       'audit  strict  tenant',

@@ -17,6 +17,7 @@ const columns: Readonly<Record<string, readonly string[]>> = {
   capabilities: ['title', 'last_at', 'can', 'cannot'],
   sessions: ['session_id', 'agent', 'project', 'title', 'events', 'blocked', 'last_at'],
   tenants: ['name', 'created_at'],
+  members: ['name', 'kind', 'identities', 'created_at'],
   tokens: ['name', 'role', 'agent', 'expires_at'],
   secrets: ['name', 'updated_at'],
   providers: ['name', 'baseUrl', 'defaultModel', 'apiKey'],
@@ -238,7 +239,7 @@ const timeFormat = new Intl.DateTimeFormat('sv', { timeStyle: 'medium' })
 
 function cellText(value: unknown, name: string): string {
   if (value === undefined || value === null) return '-'
-  if (typeof value === 'number' && name.endsWith('_at')) return dateFormat.format(value)
+  if (typeof value === 'number' && /_(at|until)$/.test(name)) return dateFormat.format(value)
   return typeof value === 'string' ? visibleLine(value) : visibleJson(value)
 }
 

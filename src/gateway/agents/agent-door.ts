@@ -180,7 +180,7 @@ export function createAgentDoor(parts: AgentDoorParts): AgentDoor {
       const reading = readNative(agent, name, { native, row, isPast })
       const event = reading.event ?? row.event ?? 'agent_event'
       const settingsOf = connected.name
-      const sent = { tenant: caller.tenant, agent, settingsOf, event, row, native, reading }
+      const sent = { caller, agent, settingsOf, event, row, native, reading }
       const first = isPast ? undefined : pairs.findFirst(sent)
       const decision = first?.decision ?? decideOnce(caller, sent, request, options)
       if (first === undefined && !isPast) pairs.begin(sent, decision)

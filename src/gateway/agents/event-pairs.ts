@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import type { Caller } from '../../access/caller.ts'
 import type { AgentAdapter, NativeEvent, NativePayload, NativeReading } from '../../agents/agent-adapter.ts'
 import type { Decision } from '../../engine/core/decision.ts'
 import { definedFields } from '../../engine/core/values/defined-fields.ts'
@@ -18,7 +19,7 @@ export interface EventPairs {
 }
 
 export interface PairedEvent {
-  readonly tenant: string
+  readonly caller: Caller
   readonly agent: AgentAdapter
   /** The agent whose settings have the hook that sent it. */
   readonly settingsOf: string
@@ -96,13 +97,13 @@ export function createEventPairs(): EventPairs {
   }
 }
 
-/** Both events of a pair, and calls that are made at once, are of the same moment. */
-function momentOf({ tenant, agent, event, native, reading }: PairedEvent): string | undefined {
-  const { session } = reading.envelope
+/** Both events of a pair, and calls that are made at once, are of the same moment, by one caller in one folder. */
+function momentOf({ caller, agent, event, native, reading }: PairedEvent): string | undefined {
+  const { session, cwd } = reading.envelope
   const moment = agent.momentOf?.(native)
   return session === undefined || moment === undefined
     ? undefined
-    : JSON.stringify([tenant, agent.name, session, event, moment])
+    : JSON.stringify([caller.tenant, caller.id, agent.name, session, cwd, event, moment])
 }
 
 /** A digest, because arguments may hold whole files. */

@@ -1,5 +1,17 @@
+import { posix } from 'node:path'
 import { absolutePath, recordFile } from '../evaluate/resolve-path.ts'
-import { describeField, fieldCertainty, fieldText, type WordField } from '../expand/shell-text.ts'
+import type { ShellState } from '../evaluate/shell-state.ts'
+import {
+  describeField,
+  exactField,
+  fieldCertainty,
+  fieldText,
+  isList,
+  knownText,
+  unknownField,
+  type WordField,
+} from '../expand/shell-text.ts'
+import type { Program } from '../programs/program.ts'
 import { hasOption, optionValues, type ParsedOptions, sliceField } from './parse-options.ts'
 import { type FileCall, type ProgramCall, stated } from './program-call.ts'
 import { runCodeOf } from './run-code.ts'
@@ -39,11 +51,35 @@ export function folderOf(call: ProgramCall): string | undefined {
   const { cwd } = call.state
   const folder = stated(call, 'folder')
   if (folder === undefined) return cwd
-  return optionValues(folder.level.parsed.options, folder.value).reduce<string | undefined>(
-    (current, field) =>
-      fieldCertainty(field) === 'exact' ? absolutePath(describeField(field), current) : undefined,
-    cwd,
-  )
+  const { parsed, record } = folder.level
+  const own = optionValues(parsed.options, folder.value).reduce(folderAt, cwd)
+  const tree = record.tree && treeOf(call, record.tree, parsed.options)
+  if (tree === undefined) return own
+  // Inside of its tree, git starts from where it is.
+  const root = folderAt(own, tree)
+  const isInside = root !== undefined && own !== undefined && `${own}/`.startsWith(posix.join(root, '/'))
+  return isInside ? own : root
+}
+
+function folderAt(cwd: string | undefined, field: WordField): string | undefined {
+  return fieldCertainty(field) === 'exact' ? absolutePath(describeField(field), cwd) : undefined
+}
+
+/** The option counts more than the variable. */
+function treeOf(
+  { state }: ProgramCall,
+  { option, variable }: NonNullable<Program['tree']>,
+  options: ParsedOptions['options'],
+): WordField | undefined {
+  return optionValues(options, option).at(-1) ?? exportedField(state, variable)
+}
+
+/** The value of a variable that programs see. */
+export function exportedField({ variables, exported }: ShellState, name: string): WordField | undefined {
+  const value = exported.has(name) ? variables.get(name) : undefined
+  if (value === undefined) return undefined
+  const text = isList(value) ? undefined : knownText(value)
+  return text === undefined ? unknownField(`$${name}`) : exactField(text)
 }
 
 /** The words of a rule that are files. */

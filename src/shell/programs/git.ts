@@ -9,6 +9,7 @@ export const git: Programs = {
     ...nothing,
     options: '+ C: c: git-dir: work-tree: namespace: exec-path paginate=p no-pager=P bare no-replace-objects literal-pathspecs no-optional-locks config-env: super-prefix: html-path man-path info-path version help',
     folder: '-C',
+    tree: { option: 'work-tree', variable: 'GIT_WORK_TREE' },
     hosts: recordGitHosts,
     special: runGitCode,
     prints: printsWord(/^rev-parse (?:--short(?:=\d+)? )?(?:HEAD|--short)$/),

@@ -27,6 +27,8 @@ export interface Program {
   readonly code?: readonly string[]
   /** The option that names the folder in which it works. */
   readonly folder?: string
+  /** The option and the variable that name the folder whose files it changes, if that is another one. */
+  readonly tree?: { readonly option: string; readonly variable: string }
   /** Code that it gets by its input or in a form of its own. */
   readonly special?: (call: ProgramCall, texts: readonly string[]) => void
   /** It runs code of another language, which it gets by these words. */

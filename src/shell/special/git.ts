@@ -1,7 +1,9 @@
 import { hasOption, optionValues, sliceField } from '../commands/parse-options.ts'
 import type { FileCall, ProgramCall } from '../commands/program-call.ts'
+import { exportedField } from '../commands/record-files.ts'
 import { childState, joinWords } from '../commands/run-code.ts'
 import { commandSettings, folderSettings } from '../evaluate/code-variables.ts'
+import { recordFile } from '../evaluate/resolve-path.ts'
 import { fileText } from '../evaluate/script-content.ts'
 import { type Invocation, insideStep } from '../evaluate/shell-run.ts'
 import { defineAlias, forkState } from '../evaluate/shell-state.ts'
@@ -22,6 +24,7 @@ export function runGitCode(call: ProgramCall): void {
   for (const setting of optionValues(parsed.options, 'c')) runSetting(call, setting)
   if (parsed.options.some(({ name, value }) => name === 'exec-path' && value))
     call.frame.run.record.addOpaque('program', 'git runs its parts from another folder', call.at)
+  recordRepository(call)
   if (level === undefined) return
   const { args } = level
   const { options, operands } = level.parsed
@@ -39,6 +42,14 @@ export function runGitCode(call: ProgramCall): void {
     const text = describeField(field)
     const command = isFieldKnown(field) ? exactField(extCommand(text.slice(5))) : sliceField(field, 5)
     if (text.startsWith('ext::')) runGit(call, 'git ext::', fieldText(command))
+  }
+}
+
+/** The repository that variables name. One that options name is among the arguments. */
+function recordRepository({ state, frame, at }: ProgramCall): void {
+  for (const name of ['GIT_DIR', 'GIT_WORK_TREE']) {
+    const field = exportedField(state, name)
+    if (field !== undefined) recordFile(state, frame)('reads', { field, by: 'git', at })
   }
 }
 

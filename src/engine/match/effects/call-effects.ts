@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import type { Envelope } from '../../core/context.ts'
 import { isRecord } from '../../core/schema/check.ts'
 import type {
@@ -62,7 +63,9 @@ function effectsOfCall(payload: unknown, context: ShellContext, analyze: Analyze
       return effects
     },
     shell() {
-      shell ??= effectsOfLines(payload, call.ofLine)
+      shell ??= effectsOfLines(payload, call.ofLine, (line) =>
+        namedFolders(payload, context).map((cwd) => analyze(line, { ...context, cwd })),
+      )
       return shell
     },
     all() {
@@ -75,10 +78,37 @@ function effectsOfCall(payload: unknown, context: ShellContext, analyze: Analyze
   return call
 }
 
-function effectsOfLines(payload: unknown, ofLine: CallEffects['ofLine']): ShellEffects {
+function effectsOfLines(
+  payload: unknown,
+  ofLine: CallEffects['ofLine'],
+  elsewhere: (line: string) => readonly ShellEffects[],
+): ShellEffects {
   const lines = shellLines(payload)
   if (lines.length === 0) return NONE
-  return joinEffects([...lines.map(ofLine), ...(isOtherShell(payload) ? [otherShell] : [])])
+  return joinEffects([
+    ...lines.map(ofLine),
+    ...lines.flatMap(elsewhere),
+    ...(isOtherShell(payload) ? [otherShell] : []),
+  ])
+}
+
+const folderKeys = [
+  'workdir',
+  'dir_path',
+  'directory',
+  'working_directory',
+  'workingDirectory',
+  'cwd',
+] as const
+
+/**
+ * The folders in which the arguments of a shell tool tell it to run. The line counts in the folder of the call too: the model
+ * writes the arguments, and a tool ignores those that it does not know.
+ */
+function namedFolders(payload: unknown, { cwd }: ShellContext): readonly string[] {
+  const named = readTexts(isRecord(payload) ? payload.tool_input : undefined, folderKeys)
+  const folders = named.map((folder) => (cwd === undefined ? folder : posix.resolve(cwd, folder)))
+  return [...new Set(folders)].filter((folder) => folder !== cwd && posix.isAbsolute(folder))
 }
 
 const otherShell: ShellEffects = {
@@ -131,16 +161,24 @@ function effectsOfTool(payload: unknown, ofLine: CallEffects['ofLine']): ShellEf
     .map((patch) => `apply_patch ${asShellWord(patch)}`)
   const lines = [...fileToolLines(tool, tool_input), ...patches]
   if (lines.length + hosts.length === 0) return NONE
-  const effects = joinEffects(lines.map(ofLine))
-  const named = (files: readonly FileEffect[]) => files.map((file) => ({ ...file, by: tool }))
+  const named = joinEffects(lines.map(ofLine))
+  // Some programs of the same name touch no file: `read` and `test` of the shell, `write` to a terminal.
+  const effects = touchesFiles(named)
+    ? named
+    : joinEffects([named, ...fileToolLines(`${tool}_file`, tool_input).map(ofLine)])
+  const byTool = (files: readonly FileEffect[]) => files.map((file) => ({ ...file, by: tool }))
   return {
     ...NONE,
-    writes: named(effects.writes),
-    reads: named(effects.reads),
-    deletes: named(effects.deletes),
+    writes: byTool(effects.writes),
+    reads: byTool(effects.reads),
+    deletes: byTool(effects.deletes),
     hosts,
     ...foldersOf([effects]),
   }
+}
+
+function touchesFiles({ writes, reads, deletes }: ShellEffects): boolean {
+  return writes.length + reads.length + deletes.length > 0
 }
 
 /** The hosts of URLs among the arguments. Some web tools take a text that contains the URLs. */

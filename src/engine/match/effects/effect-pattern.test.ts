@@ -149,6 +149,27 @@ describe('Write(./prod.cfg) is about the file, by any tool and command', () => {
     expect(tool('Write(./prod.cfg)', name, input)).toBe(false)
   })
 
+  test.each([
+    ['Read', 'mcp__fs__read'],
+    ['Write', 'mcp__fs__write'],
+    ['Write', 'fs.write'],
+    ['Read', 'mcp__fs__stat'],
+    ['Read', 'mcp__fs__test'],
+  ])('%s: the tool %s is not the program of its name', (kind, name) => {
+    expect(tool(`${kind}(*.env)`, name, { path: '/app/.env' })).toBe(true)
+    expect(tool(`${kind}(*.env)`, name, { path: '/app/a.txt' })).toBe(false)
+  })
+
+  test('a shell tool that is told a folder may run there, or in the folder of the call', () => {
+    const deletes = (input: object) => tool('Delete(/home/u/*)', 'Bash', { command: 'rm -rf x', ...input })
+    expect([deletes({ dir_path: '/home/u' }), deletes({ dir_path: '../home/u' }), deletes({})]).toEqual([
+      true,
+      true,
+      false,
+    ])
+    expect(tool('Delete(/app/*)', 'Bash', { command: 'rm -rf x', workdir: '/tmp' })).toBe(true)
+  })
+
   test('a symbolic link is followed where it can be looked up', () => {
     const effects = createEffectsReader((text, context) =>
       analyzeShell(text, {
