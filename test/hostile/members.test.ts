@@ -291,6 +291,19 @@ describe('a caller that names another session in each event', () => {
     expect(await blocked(['a', 'x', 'y'])).toEqual([false, false, true])
   })
 
+  test('on a connection that names no process counts with all such callers of its folder', async () => {
+    const gateway = await running()
+    await gateway.hook(asks({ max_invocations_per_turn: 2 }))
+    const kinds: string[] = []
+    for (const [id, envelope] of sessions('/srv/shop').entries()) {
+      const lines = openLines(gateway.socket ?? '', { hookhelm: 1 })
+      lines.send({ id, event: 'pre_tool_use', payload: push(), envelope })
+      const { decision } = (await lines.next()) as { decision: { kind: string; code?: string } }
+      kinds.push(decision.code ?? decision.kind)
+    }
+    expect(kinds).toEqual(['allow', 'allow', 'guard.quota'])
+  })
+
   test('of a plugin counts as the process that it runs in', async () => {
     const gateway = await running()
     await gateway.hook(asks({ max_invocations_per_turn: 2 }))

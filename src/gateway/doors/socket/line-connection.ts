@@ -59,6 +59,8 @@ export class LineConnection {
   #agent: AgentAdapter | undefined
   /** The process of the client, if this machine sees it. */
   #pid: number | undefined
+  /** The same, also when it is known to be of another container. */
+  #namedPid: number | undefined
   /** The process that the client works for. */
   #found: { readonly process: string | undefined } | undefined
   /** LineSplitter received while the token of the first line is looked up. */
@@ -130,6 +132,7 @@ export class LineConnection {
       const { token, agent, pid } = readHelloLine(parseJson(decodeUtf8(line)))
       const { parts, tokens } = this.#door
       this.#pid = pid
+      this.#namedPid = pid
       if (agent !== undefined) {
         this.#agent = requireAgent(agent)
         this.#maxLine = AGENT_LIMITS.maxBytes
@@ -212,8 +215,9 @@ export class LineConnection {
 
   /** Found once, because the client ends when it has its answer. */
   #process(): string | undefined {
-    const pid = this.#pid
-    if (pid === undefined) return undefined
+    const pid = this.#namedPid
+    // Every client of ours names its process. Those that do not count together: silence must not be a way around limits.
+    if (pid === undefined) return 'unnamed'
     this.#found ??= { process: agentProcess(pid, this.#agent?.transport === 'command') }
     return this.#found.process
   }
