@@ -61,9 +61,7 @@ const MAX_PATH = 4_096
 
 /** Resolves symbolic links: a link into a repository must not bypass the hooks of that repository. */
 export function realFolder(cwd: string | undefined): string {
-  if (cwd === undefined || cwd === '') return '/'
-  if (!isAbsolute(cwd) || cwd.includes('\0'))
-    throw new HookError('input.schema', 'cwd must be an absolute path', { at: 'cwd' })
+  if (cwd === undefined || !isAbsolute(cwd) || cwd.includes('\0')) return '/'
   if (cwd.length > MAX_PATH)
     throw new HookError('input.schema', `cwd must have at most ${MAX_PATH} characters`, { at: 'cwd' })
   try {
