@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Caller, callerWithoutToken } from '../../src/access/caller.ts'
-import { createApprovals } from '../../src/approvals/approvals.ts'
+import { Approvals } from '../../src/approvals/approvals.ts'
 import type { Handler } from '../../src/engine/core/handler.ts'
 import type { Edition } from '../../src/engine/core/values/edition.ts'
 import { createHooks } from '../../src/engine/dispatch/hooks.ts'
@@ -111,7 +111,7 @@ export async function openTestMethods({
       hasHooks: async () => false,
       toolCallAgents: async () => [],
     }),
-    approvals: createApprovals({
+    approvals: new Approvals({
       ...{ store, clock, log: () => {} },
       steps: { record: async () => {} },
       changed: () => {},

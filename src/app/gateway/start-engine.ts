@@ -1,6 +1,6 @@
 import type { ListenAddress } from '../../access/site.ts'
 import { type ApprovalSteps, createApprovalSteps } from '../../approvals/approval-steps.ts'
-import { type Approvals, createApprovals } from '../../approvals/approvals.ts'
+import { Approvals } from '../../approvals/approvals.ts'
 import { type DeliverWork, type DeliveryWorker, startDeliveries } from '../../deliveries/delivery-worker.ts'
 import { errorText } from '../../engine/core/errors/error.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
@@ -82,7 +82,7 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
   const sessionFolders = createSessionFolders(store, clock)
   const rules = openRules(context, storage)
   const steps = createApprovalSteps(audit, clock)
-  const approvals = createApprovals({
+  const approvals = new Approvals({
     ...{ store, steps },
     changed: () => nodeChanges.notify(),
     wakeDeliveries,

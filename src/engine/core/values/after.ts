@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts'
+import type { Clock, Ticker } from './clock.ts'
 
 /** Calls once after `ms` milliseconds. Returns a function that cancels the call. */
 export function after(clock: Clock, ms: number, call: () => void): () => void {
@@ -23,4 +23,25 @@ export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<vo
     })
     signal.addEventListener('abort', stop, { once: true })
   })
+}
+
+/** Works every `ms` milliseconds, but not while the work before lasts. Does not keep the process alive. */
+export function repeat(
+  clock: Clock,
+  ms: number,
+  work: () => Promise<void>,
+  onError: (thrown: unknown) => void,
+): Ticker {
+  let isBusy = false
+  const ticker = clock.every(ms, () => {
+    if (isBusy) return
+    isBusy = true
+    work()
+      .catch(onError)
+      .finally(() => {
+        isBusy = false
+      })
+  })
+  ticker.hold(false)
+  return ticker
 }
