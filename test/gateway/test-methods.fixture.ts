@@ -23,7 +23,7 @@ import { analyzeShell } from '../../src/shell/analyze-shell.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createNodeChanges } from '../../src/stored-hooks/snapshots/node-changes.ts'
-import { createSnapshots } from '../../src/stored-hooks/snapshots/snapshots.ts'
+import { Snapshots } from '../../src/stored-hooks/snapshots/snapshots.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
 import { memoryTokenBudget } from '../memory-token-budget.fixture.ts'
 
@@ -94,7 +94,7 @@ export async function openTestMethods({
     },
     // Loaded for each call: nobody tells these methods that a definition changed.
     async hooksInForce(tenant) {
-      const snapshots = createSnapshots({ store, settings, makeHooks: () => createHooks({ handlers }) })
+      const snapshots = new Snapshots({ store, settings, makeHooks: () => createHooks({ handlers }) })
       return { snapshot: await snapshots.of(tenant), problem: '', files: [] }
     },
     hookFolders: () => [],

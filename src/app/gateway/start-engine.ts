@@ -22,7 +22,7 @@ import { createEventFolders } from '../../stored-hooks/snapshots/event-folders.t
 import { followDefinitions } from '../../stored-hooks/snapshots/follow-definitions.ts'
 import { createNodeChanges, type NodeChanges } from '../../stored-hooks/snapshots/node-changes.ts'
 import { createSessionFolders, type SessionFolders } from '../../stored-hooks/snapshots/session-folders.ts'
-import { createSnapshots, type HookChange, type Snapshots } from '../../stored-hooks/snapshots/snapshots.ts'
+import { type HookChange, Snapshots } from '../../stored-hooks/snapshots/snapshots.ts'
 import { localShell } from '../local-shell.ts'
 import { startBlueprintFiles } from './blueprint-files.ts'
 import { approvalHealth, deliveryHealth, fileHealth, hookHealth, storeHealth } from './gateway-status.ts'
@@ -248,8 +248,8 @@ function createDispatch(
   const trust = trustStore(trustFile(env))
   const files = edition === 'lite' ? { attachFiles: folderHooks({ env, handlers, trust, log, onLoad }) } : {}
   const onReload = nodeChanges.notifyHookLoad
-  const snapshots = createSnapshots({ store, settings, makeHooks, onReload, ...files })
-  definitionsChanged.on(snapshots.refresh)
+  const snapshots = new Snapshots({ store, settings, makeHooks, onReload, ...files })
+  definitionsChanged.on((tenant) => snapshots.refresh(tenant))
   definitionsChanged.on(nodeChanges.notify)
   cleanup.add(() => snapshots.close())
   const dispatcher = createDispatcher({
