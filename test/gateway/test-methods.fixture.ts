@@ -14,7 +14,7 @@ import { promptHandler } from '../../src/handlers/prompt/prompt.ts'
 import { scriptHandler } from '../../src/handlers/script/script.ts'
 import type { MethodParts } from '../../src/methods/method-parts.ts'
 import { createTenantRules } from '../../src/rules/tenant-rules.ts'
-import { createCoordinator } from '../../src/runs/coordinator.ts'
+import { Coordinator } from '../../src/runs/coordinator.ts'
 import { createRunProofs } from '../../src/runs/run-proof.ts'
 import { createSecrets, type Keyring } from '../../src/safe/secrets/secret.ts'
 import { secretOpener } from '../../src/secrets/config-secrets.ts'
@@ -102,7 +102,7 @@ export async function openTestMethods({
     onRecorded: () => () => {},
     nodeChanges: createNodeChanges(),
     wakeDeliveries: () => changed.push('deliveries'),
-    runs: createCoordinator({
+    runs: new Coordinator({
       ...{ store, edition, clock, log: () => {} },
       dispatch: async () => ({ kind: 'allow' }),
       needsHooks: async () => [],

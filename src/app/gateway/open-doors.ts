@@ -130,7 +130,7 @@ function createDoor(
         ...hookParts,
         dispatcher,
         forgetTokens: tokens.forget,
-        recorded: audit.flushed,
+        recorded: () => audit.flushed(),
         wakeDeliveries: worker.wake,
       }),
       runs,

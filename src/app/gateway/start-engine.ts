@@ -10,7 +10,7 @@ import { createAgentDoor } from '../../gateway/agents/agent-door.ts'
 import { createDispatcher, type EventDispatcher } from '../../gateway/dispatch.ts'
 import type { Door } from '../../gateway/doors/door.ts'
 import type { Models } from '../../handlers/model/models.ts'
-import { type AuditQueue, createAuditQueue } from '../../history/record/audit-queue.ts'
+import { AuditQueue } from '../../history/record/audit-queue.ts'
 import { trustFile } from '../../hook-files/hook-folders.ts'
 import { createTouchedFolders } from '../../hook-files/touched-folders.ts'
 import { trustStore } from '../../hook-files/trust.ts'
@@ -73,7 +73,7 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
   // Started before the audit queue and stopped after it, because the last group of records also becomes spans.
   const otlp = await startOtlp(env)
   if (otlp !== undefined) cleanup.add(() => otlp.stop())
-  const audit = createAuditQueue({ store, clock, log })
+  const audit = new AuditQueue({ store, clock, log })
   cleanup.add(() => audit.close())
   const due = createListeners()
   const wakeDeliveries = () => void due.notify()

@@ -10,18 +10,18 @@ export function after(clock: Clock, ms: number, call: () => void): () => void {
 }
 
 /** Resolves after `ms` milliseconds; rejects with the reason of the signal if it aborts before. */
-export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason)
+    if (signal?.aborted) return reject(signal.reason)
     const stop = () => {
       cancel()
-      reject(signal.reason)
+      reject(signal?.reason)
     }
     const cancel = after(clock, ms, () => {
-      signal.removeEventListener('abort', stop)
+      signal?.removeEventListener('abort', stop)
       resolve()
     })
-    signal.addEventListener('abort', stop, { once: true })
+    signal?.addEventListener('abort', stop, { once: true })
   })
 }
 
