@@ -7,7 +7,7 @@ import { schema } from '../../src/engine/core/schema/schema.ts'
 import type { Clock } from '../../src/engine/core/values/clock.ts'
 import { systemClock } from '../../src/engine/core/values/clock.ts'
 import { createHooks } from '../../src/engine/dispatch/hooks.ts'
-import { createAgentDoor } from '../../src/gateway/agents/agent-door.ts'
+import { AgentDoor } from '../../src/gateway/agents/agent-door.ts'
 import type { Dispatcher } from '../../src/gateway/dispatch.ts'
 import { methodTable } from '../../src/gateway/doors/call-method.ts'
 import { createCapacity } from '../../src/gateway/doors/capacity.ts'
@@ -178,7 +178,7 @@ export function makeDoor(options: GatewayFixtureOptions = {}) {
   const { maxInFlight } = options
   const door: Door = {
     dispatcher,
-    agents: createAgentDoor({
+    agents: new AgentDoor({
       dispatcher,
       sessionFolders: { startOf: async (_, folder) => folder },
       clock,

@@ -1,12 +1,12 @@
 import type { ListenAddress } from '../../access/site.ts'
 import { type ApprovalSteps, createApprovalSteps } from '../../approvals/approval-steps.ts'
 import { Approvals } from '../../approvals/approvals.ts'
-import { type DeliverWork, type DeliveryWorker, startDeliveries } from '../../deliveries/delivery-worker.ts'
+import { type DeliverWork, DeliveryWorker } from '../../deliveries/delivery-worker.ts'
 import { errorText } from '../../engine/core/errors/error.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
 import type { Handler, Host } from '../../engine/core/handler.ts'
 import { createListeners } from '../../engine/core/values/listeners.ts'
-import { createAgentDoor } from '../../gateway/agents/agent-door.ts'
+import { AgentDoor } from '../../gateway/agents/agent-door.ts'
 import { createDispatcher, type EventDispatcher } from '../../gateway/dispatch.ts'
 import type { Door } from '../../gateway/doors/door.ts'
 import type { Models } from '../../handlers/model/models.ts'
@@ -105,7 +105,7 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
     wakeDeliveries,
   })
   const { follow, worker } = await startWorkers(context, storage, { snapshots, dispatcher, rules, kinds })
-  due.on(worker.wake)
+  due.on(() => worker.wake())
   const changed: GatewayEngine['changed'] = async (tenant, change) => {
     forget(tenant)
     rules.rules.forget(tenant)
@@ -118,7 +118,7 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
   return {
     ...runners,
     dispatcher,
-    agents: createAgentDoor({
+    agents: new AgentDoor({
       ...{ dispatcher, sessionFolders, clock, log },
       runs: runs.ofCodingAgents,
       runOfTrigger: async (tenant, session) =>
@@ -168,7 +168,7 @@ async function startWorkers(
   const follow = await followDefinitions({ store, snapshots: followed, clock, log })
   cleanup.add(() => follow.stop())
   const kinds = { [HOOK_DELIVERY]: deliverHook(dispatcher.deliver), ...ruleKinds }
-  const worker = startDeliveries({ store, kinds, clock, log })
+  const worker = new DeliveryWorker({ store, kinds, clock, log })
   cleanup.add(() => worker.stop(DELIVERY_GRACE_MS))
   const maintenance = startMaintenance({ store, settings, keyUses, clock, log })
   cleanup.add(() => maintenance.stop())

@@ -1,7 +1,7 @@
 import type { NewDelivery } from '../../deliveries/delivery-table.ts'
 import { errorText } from '../../engine/core/errors/error.ts'
 import type { Log } from '../../engine/core/records/sink.ts'
-import { after } from '../../engine/core/values/after.ts'
+import { endedWithin } from '../../engine/core/values/after.ts'
 import type { Clock, Ticker } from '../../engine/core/values/clock.ts'
 import { createListeners } from '../../engine/core/values/listeners.ts'
 import type { StatusPart } from '../../methods/status-part.ts'
@@ -86,7 +86,7 @@ export class AuditQueue {
   /** Resolves when the current groups are written, or after a time limit: a gate does not wait for a store that hangs. */
   settled(): Promise<void> {
     this.#wake(true)
-    this.#settling ??= patiently(this.#written, this.#parts.clock).finally(() => {
+    this.#settling ??= endedWithin(this.#parts.clock, PATIENCE_MS, this.#written).finally(() => {
       this.#settling = undefined
     })
     return this.#settling
@@ -184,16 +184,6 @@ export class AuditQueue {
     this.#lost += dropped
     log('security.hook.audit_lost', { events: dropped, total: this.#lost })
   }
-}
-
-function patiently(written: Promise<void>, clock: Clock): Promise<void> {
-  return new Promise((resolve) => {
-    const callOff = after(clock, PATIENCE_MS, resolve)
-    written.finally(() => {
-      callOff()
-      resolve()
-    })
-  })
 }
 
 async function record(store: Pick<Store, 'recordEvents'>, group: readonly Waiting[]): Promise<void> {

@@ -25,6 +25,18 @@ export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   })
 }
 
+/** Resolves when the work has ended, or after `ms` milliseconds. */
+export function endedWithin(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = after(clock, ms, resolve)
+    const done = () => {
+      cancel()
+      resolve()
+    }
+    work.then(done, done)
+  })
+}
+
 /** Works every `ms` milliseconds, but not while the work before lasts. Does not keep the process alive. */
 export function repeat(
   clock: Clock,
