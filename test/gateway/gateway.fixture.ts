@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { MASTER_TENANT, OWNER_MEMBER, type TenantRow, type TokenRow } from '../../src/access/tenant-tables.ts'
-import { createTokens } from '../../src/access/tokens.ts'
+import { Tokens } from '../../src/access/tokens.ts'
 import { nonEmpty, numeric } from '../../src/engine/core/schema/more-schemas.ts'
 import { schema } from '../../src/engine/core/schema/schema.ts'
 import type { Clock } from '../../src/engine/core/values/clock.ts'
@@ -186,7 +186,7 @@ export function makeDoor(options: GatewayFixtureOptions = {}) {
     }),
     methods: methodTable([...(options.methods ?? []), ...fixtureMethods]),
     parts,
-    tokens: createTokens(parts),
+    tokens: new Tokens(parts),
     capacity: createCapacity({ settings, clock, ...(maxInFlight === undefined ? {} : { maxInFlight }) }),
     clock,
     log,
