@@ -131,7 +131,7 @@ export class Approvals {
     if (this.#isClosed) throw stopping()
     if (this.#waiting >= MAX_WAITING)
       throw tooSoon('gateway.busy', `${this.#waiting} calls wait for a person`, LOOK_MS)
-    const { store, steps, clock, changed, wakeDeliveries } = this.#parts
+    const { store, clock, wakeDeliveries } = this.#parts
     const started = clock.elapsed()
     const requested = await store.requestApproval({
       ...question,
@@ -144,8 +144,7 @@ export class Approvals {
     await this.#recordExpired(expired)
     const { tenant_id, approval_id, status } = approval
     if (isNew) {
-      await steps.record(tenant_id, approval_id, { step: 'requested', by: question.requested_by }, approval)
-      changed()
+      await this.#record(tenant_id, approval_id, { step: 'requested', by: question.requested_by }, approval)
       if (question.messages?.length) wakeDeliveries()
     }
     if (status !== 'pending') return { status, approval, isWaiting: false }
@@ -190,8 +189,7 @@ export class Approvals {
     const approval = await this.find(tenant, approvalId)
     if (approval === undefined) throw noSuchApproval(approvalId)
     if (!isEnded) throw alreadyDecided(approval, end)
-    await this.#parts.steps.record(tenant, approvalId, { step: end.status, by: end.by }, approval)
-    this.#parts.changed()
+    await this.#record(tenant, approvalId, { step: end.status, by: end.by }, approval)
     await this.#wake(tenant, approvalId)
     return approval
   }
@@ -206,8 +204,7 @@ export class Approvals {
     const approval = await this.find(tenant, approvalId)
     if (approval === undefined) throw noSuchApproval(approvalId)
     if (!isRevoked) throw serverError('gateway.not_found', `no grant of ${approvalId} is in force`)
-    await this.#parts.steps.record(tenant, approvalId, { ...by, step: 'revoked' }, approval)
-    this.#parts.changed()
+    await this.#record(tenant, approvalId, { ...by, step: 'revoked' }, approval)
     return approval
   }
 
@@ -225,6 +222,12 @@ export class Approvals {
     const open = [...this.#waiters.keys()]
     for (const waiter of [...this.#waiters.values()]) waiter.reject(stopping())
     await this.#parts.store.releaseApprovals(open).catch(this.#logFailure)
+  }
+
+  /** Records a step of a question, and shows it to people. */
+  async #record(...step: Parameters<ApprovalSteps['record']>): Promise<void> {
+    await this.#parts.steps.record(...step)
+    this.#parts.changed()
   }
 
   /** Gives the answer to the caller that waits for it. The answer is then used: a later call asks anew. */
@@ -257,9 +260,7 @@ export class Approvals {
   async #recordExpired(expired: readonly ApprovalKey[]): Promise<void> {
     for (const { tenant_id, approval_id } of expired) {
       const approval = await this.find(tenant_id, approval_id)
-      const step = { step: 'expired', by: 'its deadline' } as const
-      await this.#parts.steps.record(tenant_id, approval_id, step, approval)
-      this.#parts.changed()
+      await this.#record(tenant_id, approval_id, { step: 'expired', by: 'its deadline' }, approval)
     }
   }
 
@@ -292,8 +293,7 @@ export class Approvals {
   async #cancelLeft(tenant: string, approvalId: string): Promise<void> {
     const end = { status: 'cancelled', by: 'the caller left' } as const
     if (!(await this.#parts.store.endApproval(tenant, approvalId, end))) return
-    await this.#parts.steps.record(tenant, approvalId, { step: 'cancelled', by: end.by })
-    this.#parts.changed()
+    await this.#record(tenant, approvalId, { step: 'cancelled', by: end.by })
   }
 
   /** An alert in place of one question too many: people who are asked all day stop reading. */
@@ -305,8 +305,7 @@ export class Approvals {
     if (isNew) {
       this.#parts.log('approval.budget', { tenant: tenant_id, session: session_id, agent, ...alert })
       const step = { step: 'over_budget', by: 'the budget of questions', message: text } as const
-      await this.#parts.steps.record(tenant_id, undefined, step, { session_id, agent })
-      this.#parts.changed()
+      await this.#record(tenant_id, undefined, step, { session_id, agent })
     }
     throw serverError('approval.budget', text)
   }
@@ -327,16 +326,15 @@ export class Approvals {
       if (this.#waiters.get(id) === waiter) this.#waiters.delete(id)
       end()
     }
-    const leaveWith = (end: () => void) =>
-      finish(() => {
-        end()
-        reject(callerLeft())
-      })
-    const abort = () => leaveWith(() => this.#leave(tenant, id))
-    const abandon = () =>
-      leaveWith(() => {
-        if (!this.#waiters.has(id)) this.#cancelLeft(tenant, id).catch(this.#logFailure)
-      })
+    const abort = () => {
+      waiter.reject(callerLeft())
+      this.#leave(tenant, id)
+    }
+    const abandon = () => {
+      if (isOver) return
+      waiter.reject(callerLeft())
+      if (!this.#waiters.has(id)) this.#cancelLeft(tenant, id).catch(this.#logFailure)
+    }
     const waiter: Waiter = {
       tenant,
       eventId,

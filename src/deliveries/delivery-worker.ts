@@ -3,6 +3,7 @@ import { errorText } from '../engine/core/errors/error.ts'
 import type { Log } from '../engine/core/records/sink.ts'
 import { endedWithin } from '../engine/core/values/after.ts'
 import type { Clock, Ticker } from '../engine/core/values/clock.ts'
+import { rerun } from '../engine/core/values/rerun.ts'
 import { redact } from '../safe/secrets/redact.ts'
 import type { Store } from '../store/store.ts'
 import type { ClaimedDelivery, DeliveryEnd } from './delivery-table.ts'
@@ -38,6 +39,8 @@ export const LEASE_MS = 30_000
 
 /** Claims due deliveries in batches and runs them: each at least once, even after a crash. */
 export class DeliveryWorker {
+  /** Looks for due deliveries now. */
+  readonly wake = rerun(() => this.#claim())
   readonly #options: WorkerOptions
   readonly #width: number
   readonly #leaseMs: number
@@ -47,8 +50,6 @@ export class DeliveryWorker {
   readonly #renewal: Ticker
   #ends: DeliveryEnd[] = []
   #ending: Promise<void> | undefined
-  #claiming: Promise<void> | undefined
-  #again = false
   #isStopped = false
   #failure: string | undefined
 
@@ -59,7 +60,7 @@ export class DeliveryWorker {
     this.#leaseMs = leaseMs
     this.#poll = clock.every(POLL_MS, () => {
       if (this.#ends.length > 0) this.#ending ??= this.#finish()
-      this.wake()
+      void this.wake()
     })
     this.#renewal = clock.every(Math.max(1, Math.floor(leaseMs / 3)), () => {
       const leases = [...this.#running].map(([id, { lease }]) => ({ id, lease }))
@@ -68,7 +69,7 @@ export class DeliveryWorker {
     })
     this.#poll.hold(false)
     this.#renewal.hold(false)
-    this.wake()
+    void this.wake()
   }
 
   /** How many deliveries are running. */
@@ -81,22 +82,6 @@ export class DeliveryWorker {
     return this.#failure
   }
 
-  /** Looks for due deliveries now. */
-  wake(): void {
-    if (this.#isStopped) return
-    if (this.#claiming !== undefined) {
-      this.#again = true
-      return
-    }
-    if (this.#running.size >= this.#width) return
-    this.#claiming = this.#claim().finally(() => {
-      this.#claiming = undefined
-      if (!this.#again) return
-      this.#again = false
-      this.wake()
-    })
-  }
-
   /**
    * Claims nothing more, and resolves when all running deliveries have ended or the time is over. A worker claims unfinished
    * ones again once their lease has expired.
@@ -104,7 +89,7 @@ export class DeliveryWorker {
   async stop(graceMs: number): Promise<void> {
     this.#isStopped = true
     this.#poll.stop()
-    await this.#claiming
+    await this.wake()
     const running = [...this.#running.values()].map(({ work }) => work)
     await endedWithin(this.#options.clock, graceMs, Promise.all(running))
     await this.#ending
@@ -114,13 +99,14 @@ export class DeliveryWorker {
 
   async #claim(): Promise<void> {
     const limit = this.#width - this.#running.size
+    if (this.#isStopped || limit <= 0) return
     const { store, kinds } = this.#options
     const request = { kinds: Object.keys(kinds), limit, lease_ms: this.#leaseMs, worker: this.#worker }
     try {
       const claimed = await store.claimDeliveries(request)
       this.#failure = undefined
       for (const delivery of claimed) this.#begin(delivery)
-      if (claimed.length === limit) this.#again = true
+      if (claimed.length === limit) void this.wake()
     } catch (thrown) {
       this.#reportFailure(thrown)
     }
@@ -131,7 +117,7 @@ export class DeliveryWorker {
       this.#running.delete(delivery.id)
       this.#ends.push(end)
       this.#ending ??= Promise.resolve().then(() => this.#finish())
-      this.wake()
+      void this.wake()
     })
     this.#running.set(delivery.id, { lease: delivery.lease, work })
   }

@@ -13,11 +13,10 @@ import type { HttpRunHookParts } from './hooks/http-run-hooks.ts'
 import { createResultHooks } from './hooks/result-hooks.ts'
 import { createRunHookReports } from './hooks/run-hook-reports.ts'
 import {
-  createPolls,
   createRunnerKeeper,
   type PollAnswer,
   type PollRequest,
-  type Polls,
+  Polls,
   type RunnerKeeper,
 } from './poll-runs.ts'
 import { prepareRun, type RunRefusal } from './prepare-run.ts'
@@ -103,7 +102,9 @@ export class Coordinator {
     this.#ledger = createLedger(options.budget, log)
     this.#runners = createRunnerKeeper(store, clock, this.times.leaseMs)
     this.#passResults = createResultHooks(this.#parts)
-    this.#polls = createPolls(this.#parts, this.#runners, {
+    this.#polls = new Polls({
+      ...this.#parts,
+      runners: this.#runners,
       needsHooks: options.needsHooks,
       prepare: (taken) => void this.#inBackground(prepareRun(this.#parts, taken)),
     })

@@ -125,13 +125,13 @@ function createDoor(
       forgetTokens: tokens.forget,
       onRecorded: audit.onWritten,
       nodeChanges,
-      wakeDeliveries: () => worker.wake(),
+      wakeDeliveries: worker.wake,
       demo: createDemo({
         ...hookParts,
         dispatcher,
         forgetTokens: tokens.forget,
         recorded: () => audit.flushed(),
-        wakeDeliveries: () => worker.wake(),
+        wakeDeliveries: worker.wake,
       }),
       runs,
       approvals,
@@ -170,5 +170,5 @@ async function openUnixSocket({ options, env, home }: GatewayContext, door: Door
   const path = options.socket ?? socketPath(folders)
   const server = new SocketServer({ door, path, holdsLock, uid })
   await server.listen()
-  return { path, close: server.close }
+  return { path, close: (graceMs: number) => server.close(graceMs) }
 }

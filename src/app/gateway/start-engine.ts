@@ -59,6 +59,7 @@ export interface GatewayEngine extends Pick<Door, 'dispatcher' | 'agents'> {
 /** A receiver that hangs must not delay the stop: its delivery is claimed again later. */
 const DELIVERY_GRACE_MS = 500
 
+/** Long because it lists the parts of the engine in the order in which they start, which `cleanup` reverses. */
 export async function startEngine(context: GatewayContext, storage: GatewayStorage): Promise<GatewayEngine> {
   const { env, clock, log, cleanup } = context
   const { store } = storage
@@ -105,7 +106,7 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
     wakeDeliveries,
   })
   const { follow, worker } = await startWorkers(context, storage, { snapshots, dispatcher, rules, kinds })
-  due.on(() => worker.wake())
+  due.on(worker.wake)
   const changed: GatewayEngine['changed'] = async (tenant, change) => {
     forget(tenant)
     rules.rules.forget(tenant)

@@ -240,13 +240,11 @@ export class Snapshots {
     return entry.loading
   }
 
-  async #refreshEntry(key: string, entry: Entry): Promise<void> {
-    try {
-      await this.#reload(key, entry)
-    } catch (thrown) {
+  #refreshEntry(key: string, entry: Entry): Promise<unknown> {
+    return this.#reload(key, entry).catch((thrown) => {
       // An evicted entry needs no refresh. A folder that could not be loaded is loaded again on its next use.
       if (!entry.isGone && (entry.folder === undefined || entry.snapshot !== undefined)) throw thrown
-    }
+    })
   }
 
   #cacheOf(folder: AgentFolders | undefined): LRUCache<string, Entry> {

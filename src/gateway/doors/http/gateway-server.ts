@@ -10,7 +10,7 @@ import { createSite, type ListenAddress } from '../../../access/site.ts'
 import { MASTER_TENANT, OWNER_MEMBER } from '../../../access/tenant-tables.ts'
 import { errorText } from '../../../engine/core/errors/error.ts'
 import { serverError } from '../../../engine/core/errors/server-errors.ts'
-import { after } from '../../../engine/core/values/after.ts'
+import { endedWithin } from '../../../engine/core/values/after.ts'
 import { tooSoon } from '../../../engine/core/values/retry-after.ts'
 import { agentRoute, isAgentPath } from '../../agents/agent-route.ts'
 import type { Door } from '../door.ts'
@@ -77,12 +77,10 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       const idle = clock.every(IDLE_MS, () => {
         for (const { server } of servers) server.closeIdleConnections()
       })
-      const callOff = after(clock, graceMs, () => {
-        for (const { server } of servers) server.closeAllConnections()
-      })
+      await endedWithin(clock, graceMs, closed)
+      for (const { server } of servers) server.closeAllConnections()
       await closed
       idle.stop()
-      callOff()
     },
     issueLogin: served.issueLogin,
   }
