@@ -13,8 +13,8 @@ import { runnerGateway } from '../../src/app/runner-gateway.ts'
 import { createRunnerMeans } from '../../src/app/runner-means.ts'
 import { createClient } from '../../src/client/index.ts'
 import { systemClock } from '../../src/engine/core/values/clock.ts'
-import { createCoordinator } from '../../src/runs/coordinator.ts'
-import { startRunner } from '../../src/runs/runner/runner.ts'
+import { Coordinator } from '../../src/runs/coordinator.ts'
+import { Runner } from '../../src/runs/runner/runner.ts'
 import { demandKeys } from '../../src/runs/stored/demand-keys.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
@@ -90,7 +90,7 @@ const demands = { executor_type: 'command' }
 /** Polls of ten runners, as the gateway serves them. */
 async function pollClaimer(store: Store): Promise<Claimer> {
   const tenant = await newTenant(store)
-  const coordinator = createCoordinator({
+  const coordinator = new Coordinator({
     ...{
       store,
       edition: 'lite',
@@ -284,7 +284,7 @@ async function ownRunner({ url, token }: Reachable): Promise<{ stop(): Promise<v
     cwd: tmpdir(),
     folders: () => [],
   })
-  const runner = startRunner({
+  const runner = new Runner({
     gateway: runnerGateway(client),
     offer: {
       ...{ hostname: 'h', project_dir: '', executor_profile: '', executor_type: 'command' },

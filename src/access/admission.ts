@@ -11,16 +11,6 @@ import type { Site } from './site.ts'
 import { MASTER_TENANT } from './tenant-tables.ts'
 import { type AdmittedCaller, invalidTokenError, type KnownToken, type Tokens } from './tokens.ts'
 
-/** Authenticates requests and upgrades. */
-export interface Admission {
-  /** Returns without a promise if the token is cached. Throws or rejects with a coded error. */
-  admit(request: IncomingMessage): AdmittedCaller | Promise<AdmittedCaller>
-  /** Admits the token that a page of the gateway sends in a body. */
-  admitToken(request: IncomingMessage, token: string): AdmittedCaller | Promise<AdmittedCaller>
-  /** Whether the token or session of an open connection is still valid. */
-  isStillValid(admitted: AdmittedCaller): Promise<boolean>
-}
-
 export interface AdmissionOptions {
   readonly store: Pick<Store, 'findTenant'>
   readonly clock: Clock
@@ -36,46 +26,81 @@ const BEARER_LENGTH = 'Bearer '.length
 const TOKEN_IN_QUERY = /[?&](?:token|access_token|auth_token|api_key)=/i
 const SAFE_VERBS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-export function createAdmission(options: AdmissionOptions): Admission {
-  const { site, tokens, logins } = options
-  const findTenant = createTenantFinder(options)
-
+/** Authenticates requests and upgrades. */
+export class Admission {
+  readonly #site: Site
+  readonly #tokens: Tokens
+  readonly #logins: Logins
+  readonly #findTenant: ReturnType<typeof createTenantFinder>
   /** Most connections repeat their header; comparing it costs a tenth of hashing the token again. */
-  const sentBefore = new WeakMap<Socket, { readonly authorization: string; readonly known: KnownToken }>()
+  readonly #sentBefore = new WeakMap<Socket, { readonly authorization: string; readonly known: KnownToken }>()
 
-  function byToken(authorization: string, socket: Socket): KnownToken | Promise<KnownToken> {
-    const before = sentBefore.get(socket)
-    if (before !== undefined && sameText(authorization, before.authorization) && tokens.isFresh(before.known))
-      return before.known
+  constructor(options: AdmissionOptions) {
+    this.#site = options.site
+    this.#tokens = options.tokens
+    this.#logins = options.logins
+    this.#findTenant = createTenantFinder(options)
+  }
+
+  /** Returns without a promise if the token is cached. Throws or rejects with a coded error. */
+  admit(request: IncomingMessage): AdmittedCaller | Promise<AdmittedCaller> {
+    this.#site.check(request)
+    const url = request.url ?? ''
+    if (url.includes('?') && TOKEN_IN_QUERY.test(url))
+      throw serverError('auth.token', 'a token in the URL is refused, valid or not')
+    const named = request.headers['x-hookhelm-tenant'] ?? tenantOfUpgrade(request)
+    const admitted = this.#identify(request)
+    if (named === undefined) return admitted
+    if (typeof named !== 'string') throw serverError('gateway.request', 'X-Hookhelm-Tenant names two tenants')
+    return Promise.resolve(admitted).then((known) => this.#actFor(named, known))
+  }
+
+  /** Admits the token that a page of the gateway sends in a body. */
+  admitToken(request: IncomingMessage, token: string): AdmittedCaller | Promise<AdmittedCaller> {
+    if (!this.#site.isOwnPage(request))
+      throw serverError('auth.origin', 'a token is accepted only from pages of the gateway')
+    return this.#tokens.find(token, request.socket.remoteAddress)
+  }
+
+  /** Whether the token or session of an open connection is still valid. */
+  async isStillValid({ key, token }: AdmittedCaller): Promise<boolean> {
+    if (!isSessionKey(key)) return this.#tokens.isStillValid(key)
+    return this.#logins.isStillValid(key) && (token === undefined || (await this.#tokens.isStillValid(token)))
+  }
+
+  #byToken(authorization: string, socket: Socket): KnownToken | Promise<KnownToken> {
+    const before = this.#sentBefore.get(socket)
+    const isSame = before !== undefined && sameText(authorization, before.authorization)
+    if (isSame && this.#tokens.isFresh(before.known)) return before.known
     if (!BEARER.test(authorization)) throw invalidTokenError()
-    const known = tokens.find(authorization.slice(BEARER_LENGTH).trimStart(), socket.remoteAddress)
-    if (!(known instanceof Promise)) sentBefore.set(socket, { authorization, known })
+    const known = this.#tokens.find(authorization.slice(BEARER_LENGTH).trimStart(), socket.remoteAddress)
+    if (!(known instanceof Promise)) this.#sentBefore.set(socket, { authorization, known })
     return known
   }
 
-  function identify(request: IncomingMessage): AdmittedCaller | Promise<AdmittedCaller> {
+  #identify(request: IncomingMessage): AdmittedCaller | Promise<AdmittedCaller> {
     const { authorization, cookie } = request.headers
-    if (authorization !== undefined) return byToken(authorization, request.socket)
-    const admitted = cookie === undefined ? undefined : logins.find(readSessionCookie(cookie))
+    if (authorization !== undefined) return this.#byToken(authorization, request.socket)
+    const admitted = cookie === undefined ? undefined : this.#logins.find(readSessionCookie(cookie))
     if (admitted === undefined) throw invalidTokenError()
     // Cookies ignore ports: the browser also sends ours from pages of other programs on this machine.
     const isUpgrade = request.headers.upgrade !== undefined
-    if ((isUpgrade || !SAFE_VERBS.has(request.method ?? '')) && !site.isOwnPage(request))
+    if ((isUpgrade || !SAFE_VERBS.has(request.method ?? '')) && !this.#site.isOwnPage(request))
       throw serverError('auth.origin', 'a session cookie is accepted only from pages of the gateway')
-    return admitted.token === undefined ? admitted : whileTokenIsValid(admitted, admitted.token)
+    return admitted.token === undefined ? admitted : this.#whileTokenIsValid(admitted, admitted.token)
   }
 
   /** The session of a token ends when the token is revoked or expires. */
-  async function whileTokenIsValid(admitted: AdmittedCaller, token: string): Promise<AdmittedCaller> {
-    if (await tokens.isStillValid(token)) return admitted
+  async #whileTokenIsValid(admitted: AdmittedCaller, token: string): Promise<AdmittedCaller> {
+    if (await this.#tokens.isStillValid(token)) return admitted
     throw invalidTokenError()
   }
 
   /** A master caller can act for any tenant; other callers can name only their own. */
-  async function actFor(named: string, admitted: AdmittedCaller): Promise<AdmittedCaller> {
+  async #actFor(named: string, admitted: AdmittedCaller): Promise<AdmittedCaller> {
     const { caller } = admitted
     if (named === caller.tenant) return admitted
-    const tenant = caller.master && named === MASTER_TENANT ? named : await findTenant(named)
+    const tenant = caller.master && named === MASTER_TENANT ? named : await this.#findTenant(named)
     if (tenant === caller.tenant) return admitted
     // The same error whether or not the tenant exists.
     if (!caller.master) throw serverError('auth.scope', 'the token belongs to another tenant')
@@ -83,30 +108,6 @@ export function createAdmission(options: AdmissionOptions): Admission {
       throw serverError('gateway.not_found', 'there is no tenant with that id or name')
     const acting: Caller = { ...caller, tenant }
     return { ...admitted, caller: acting }
-  }
-
-  return {
-    admit(request) {
-      site.check(request)
-      const url = request.url ?? ''
-      if (url.includes('?') && TOKEN_IN_QUERY.test(url))
-        throw serverError('auth.token', 'a token in the URL is refused, valid or not')
-      const named = request.headers['x-hookhelm-tenant'] ?? tenantOfUpgrade(request)
-      const admitted = identify(request)
-      if (named === undefined) return admitted
-      if (typeof named !== 'string')
-        throw serverError('gateway.request', 'X-Hookhelm-Tenant names two tenants')
-      return Promise.resolve(admitted).then((known) => actFor(named, known))
-    },
-    admitToken(request, token) {
-      if (!site.isOwnPage(request))
-        throw serverError('auth.origin', 'a token is accepted only from pages of the gateway')
-      return tokens.find(token, request.socket.remoteAddress)
-    },
-    async isStillValid({ key, token }) {
-      if (!isSessionKey(key)) return tokens.isStillValid(key)
-      return logins.isStillValid(key) && (token === undefined || (await tokens.isStillValid(token)))
-    },
   }
 }
 
@@ -130,7 +131,7 @@ function createTenantFinder({ store, clock, tokens }: Pick<AdmissionOptions, 'st
   const found = new LRUCache<string, FoundTenant>({ max: 1_000 })
   return async (idOrName: string): Promise<string | undefined> => {
     const known = found.get(idOrName)
-    const epoch = tokens.epoch()
+    const epoch = tokens.epoch
     if (known !== undefined && known.epoch === epoch && clock.elapsed() - known.at < FRESH_MS) return known.id
     const row = await store.findTenant(idOrName)
     if (row !== undefined) found.set(idOrName, { id: row.id, at: clock.elapsed(), epoch })

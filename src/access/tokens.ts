@@ -8,7 +8,7 @@ import { tooSoon } from '../engine/core/values/retry-after.ts'
 import { hashToken } from '../safe/secrets/token.ts'
 import type { Store } from '../store/store.ts'
 import type { Caller } from './caller.ts'
-import { createFailureLimit, sourceNetwork } from './failure-limit.ts'
+import { createFailureLimit, type FailureLimit, sourceNetwork } from './failure-limit.ts'
 import { MASTER_TENANT, type TokenRow } from './tenant-tables.ts'
 
 /** An authenticated caller. */
@@ -28,22 +28,6 @@ export interface KnownToken extends AdmittedCaller {
   readonly epoch: number
 }
 
-/** Finds the callers of tokens. */
-export interface Tokens {
-  /** Returns without a promise if the token is cached. Throws or rejects with `auth.token` or `auth.blocked`. */
-  find(token: string, address: string | undefined): KnownToken | Promise<KnownToken>
-  /** Whether a result of `find` can be used again without another lookup. */
-  isFresh(known: KnownToken): boolean
-  /** Whether a token that was valid has neither expired nor been revoked. */
-  isStillValid(key: string): Promise<boolean>
-  /** Reads every token again, after one was deleted. */
-  forget(): void
-  /** Calls the listener after `forget`; returns its undo. */
-  onForget(listener: () => void): () => void
-  /** Changes with `forget`. What else is cached about callers is valid for one epoch only. */
-  epoch(): number
-}
-
 /** A token that another node deleted stays valid here for at most this time. */
 const FRESH_MS = 5_000
 /** For open connections: with their check every 2 s a revoked token ends them within `FRESH_MS`. */
@@ -56,81 +40,105 @@ interface TokensOptions {
   readonly defaultTenant: string
 }
 
-export function createTokens({ store, clock, defaultTenant }: TokensOptions): Tokens {
-  const known = new LRUCache<string, KnownToken>({ max: MAX_KNOWN })
-  const reading = new Map<string, Promise<KnownToken | undefined>>()
-  const failures = createFailureLimit(clock)
-  const forgetting = createListeners()
+/** Finds the callers of tokens. */
+export class Tokens {
+  readonly #options: TokensOptions
+  readonly #known = new LRUCache<string, KnownToken>({ max: MAX_KNOWN })
+  readonly #reading = new Map<string, Promise<KnownToken | undefined>>()
+  readonly #failures: FailureLimit
+  readonly #forgetting = createListeners()
+  /** Calls the listener after `forget`; returns its undo. */
+  readonly onForget = this.#forgetting.on
   /**
    * Raised by `forget`: entries of earlier epochs must be read again. They are kept, because a token that was valid
    * before is not a guess.
    */
-  let epoch = 0
+  #epoch = 0
 
-  const isFresh = (entry: KnownToken, age: number) =>
-    entry.epoch === epoch && clock.elapsed() - entry.readAt < age
-  const isLive = (entry: KnownToken) => clock.now() < entry.expiresAt
-  const isUsable = (entry: KnownToken) => isFresh(entry, FRESH_MS) && isLive(entry)
+  constructor(options: TokensOptions) {
+    this.#options = options
+    this.#failures = createFailureLimit(options.clock)
+  }
 
-  async function readToken(key: string, hash: Buffer): Promise<KnownToken | undefined> {
-    const startEpoch = epoch
+  /** Returns without a promise if the token is cached. Throws or rejects with `auth.token` or `auth.blocked`. */
+  find(token: string, address: string | undefined): KnownToken | Promise<KnownToken> {
+    const hash = hashToken(token)
+    const key = hash.toString('latin1')
+    const entry = this.#known.get(key)
+    if (entry !== undefined && this.isFresh(entry) && timingSafeEqual(hash, entry.hash)) return entry
+    return this.#lookUp(key, hash, address)
+  }
+
+  /** Whether a result of `find` can be used again without another lookup. */
+  isFresh(entry: KnownToken): boolean {
+    return this.#isYounger(entry, FRESH_MS) && this.#isLive(entry)
+  }
+
+  /** Whether a token that was valid has neither expired nor been revoked. */
+  async isStillValid(key: string): Promise<boolean> {
+    const entry = this.#known.get(key)
+    if (entry !== undefined && this.#isYounger(entry, RECHECK_MS)) return this.#isLive(entry)
+    const again = await this.#read(key, Buffer.from(key, 'latin1'))
+    return again !== undefined && this.#isLive(again)
+  }
+
+  /** Reads every token again, after one was deleted. */
+  readonly forget = (): void => {
+    this.#epoch += 1
+    this.#reading.clear()
+    void this.#forgetting.notify()
+  }
+
+  /** Changes with `forget`. What else is cached about callers is valid for one epoch only. */
+  get epoch(): number {
+    return this.#epoch
+  }
+
+  #isYounger(entry: KnownToken, age: number): boolean {
+    return entry.epoch === this.#epoch && this.#options.clock.elapsed() - entry.readAt < age
+  }
+
+  #isLive(entry: KnownToken): boolean {
+    return this.#options.clock.now() < entry.expiresAt
+  }
+
+  async #readToken(key: string, hash: Buffer): Promise<KnownToken | undefined> {
+    const { store, clock, defaultTenant } = this.#options
+    const epoch = this.#epoch
     const row = await store.findToken(hash)
     if (row === undefined) {
-      known.delete(key)
+      this.#known.delete(key)
       return undefined
     }
-    const entry = { ...callerOf(row, defaultTenant), key, hash, readAt: clock.elapsed(), epoch: startEpoch }
-    known.set(key, entry)
+    const entry = { ...callerOf(row, defaultTenant), key, hash, readAt: clock.elapsed(), epoch }
+    this.#known.set(key, entry)
     return entry
   }
 
   /** Concurrent requests with one token share one read. */
-  function read(key: string, hash: Buffer): Promise<KnownToken | undefined> {
-    const pending = reading.get(key)
+  #read(key: string, hash: Buffer): Promise<KnownToken | undefined> {
+    const pending = this.#reading.get(key)
     if (pending !== undefined) return pending
-    const started = readToken(key, hash).finally(() => {
-      if (reading.get(key) === started) reading.delete(key)
+    const started = this.#readToken(key, hash).finally(() => {
+      if (this.#reading.get(key) === started) this.#reading.delete(key)
     })
-    reading.set(key, started)
+    this.#reading.set(key, started)
     return started
   }
 
-  async function lookUp(key: string, hash: Buffer, address: string | undefined): Promise<KnownToken> {
+  async #lookUp(key: string, hash: Buffer, address: string | undefined): Promise<KnownToken> {
+    const failures = this.#failures
     const source = sourceNetwork(address)
-    const wasValid = known.has(key)
+    const wasValid = this.#known.has(key)
     // A token that was valid is looked up even if its source is blocked: 256 bits cannot be guessed, the block only spares
     // the store, and a client behind the same proxy must not lock out the others.
     const wait = wasValid ? 0 : Math.max(failures.wait(source), failures.wait(key))
     if (wait > 0) throw tooSoon('auth.blocked', 'too many invalid tokens from this address', wait)
-    const entry = await read(key, hash)
-    if (entry !== undefined && isLive(entry)) return entry
+    const entry = await this.#read(key, hash)
+    if (entry !== undefined && this.#isLive(entry)) return entry
     failures.count(source)
     failures.count(key)
     throw invalidTokenError()
-  }
-
-  return {
-    find(token, address) {
-      const hash = hashToken(token)
-      const key = hash.toString('latin1')
-      const entry = known.get(key)
-      if (entry !== undefined && isUsable(entry) && timingSafeEqual(hash, entry.hash)) return entry
-      return lookUp(key, hash, address)
-    },
-    isFresh: isUsable,
-    async isStillValid(key) {
-      const entry = known.get(key)
-      if (entry !== undefined && isFresh(entry, RECHECK_MS)) return isLive(entry)
-      const again = await read(key, Buffer.from(key, 'latin1'))
-      return again !== undefined && isLive(again)
-    },
-    forget() {
-      epoch += 1
-      reading.clear()
-      void forgetting.notify()
-    },
-    onForget: forgetting.on,
-    epoch: () => epoch,
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ACME, openTestMethods } from '../../test/gateway/test-methods.fixture.ts'
-import { createApprovals } from './approvals.ts'
+import { Approvals } from './approvals.ts'
 
 const question = {
   ...{ tenant_id: ACME, event: 'pre_tool_use', event_id: 'e1', hook_id: null, hook_name: null, agent: null },
@@ -19,7 +19,7 @@ const question = {
 test('a question that the next identical call ends has its step in the audit', async () => {
   const { store, clock, close } = await openTestMethods()
   const steps: (readonly [id: string | undefined, step: string])[] = []
-  const approvals = createApprovals({
+  const approvals = new Approvals({
     ...{ store, clock, log: () => {}, changed: () => {}, wakeDeliveries: () => {} },
     steps: { record: async (_tenant, id, { step }) => void steps.push([id, step]) },
   })

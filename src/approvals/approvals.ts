@@ -3,8 +3,8 @@ import { type Caller, LOGIN } from '../access/caller.ts'
 import { errorText, HookError } from '../engine/core/errors/error.ts'
 import { serverError } from '../engine/core/errors/server-errors.ts'
 import type { Log } from '../engine/core/records/sink.ts'
-import { after } from '../engine/core/values/after.ts'
-import { type Clock, isoTime } from '../engine/core/values/clock.ts'
+import { after, repeat } from '../engine/core/values/after.ts'
+import { type Clock, isoTime, type Ticker } from '../engine/core/values/clock.ts'
 import { tooSoon } from '../engine/core/values/retry-after.ts'
 import { stableJson } from '../engine/core/values/stable-json.ts'
 import type { Store } from '../store/store.ts'
@@ -41,28 +41,6 @@ export type CallQuestion = Omit<RoutedApproval, 'approval_id' | 'input_hash' | '
 export type ApprovalOutcome = Pick<ApprovalRow, 'status'> & {
   readonly approval: ApprovalRow
   readonly isWaiting: boolean
-}
-
-/** Asks people about calls, one question per call, and wakes the callers that wait for their answers. */
-export interface Approvals {
-  /** Rejects with `gateway.stopping` if the gateway ends first; the question stays. Rejects with `approval.budget`. */
-  ask(question: CallQuestion, wait: ApprovalWait, signal?: AbortSignal): Promise<ApprovalOutcome>
-  /** Counts an answer and wakes the callers. Throws `approval.decided` if the question is no longer open. */
-  answer(tenant: string, approvalId: string, answer: ApprovalAnswer): Promise<ApprovalRow>
-  find(tenant: string, approvalId: string): Promise<ApprovalRow | undefined>
-  /** Ends a pending question. Throws `approval.decided` if it is no longer open. */
-  end(
-    tenant: string,
-    approvalId: string,
-    end: { readonly status: 'cancelled' | 'superseded'; readonly by: string },
-  ): Promise<ApprovalRow>
-  /** Ends a grant. Throws `gateway.not_found` if none is in force. */
-  revoke(tenant: string, approvalId: string, by: Pick<ApprovalStep, 'by' | 'from'>): Promise<ApprovalRow>
-  /** Records an attempt to answer that was refused before it reached the store. */
-  recordRefusal(approval: ApprovalRow, attempt: Omit<ApprovalStep, 'step'>): Promise<void>
-  /** The callers that wait on this node. */
-  readonly waiting: number
-  close(): Promise<void>
 }
 
 interface ApprovalParts {
@@ -118,246 +96,274 @@ export function inputHash({ event, tool, input, agent, folder, approvers_needed 
     .digest('hex')
 }
 
-export function createApprovals(parts: ApprovalParts): Approvals {
-  const { store, steps, clock, log } = parts
+/** Asks people about calls, one question per call, and wakes the callers that wait for their answers. */
+export class Approvals {
+  readonly #parts: ApprovalParts
   /** The caller that waits for each question. Whoever comes back on a new connection takes the place of the old one. */
-  const waiters = new Map<string, Waiter>()
+  readonly #waiters = new Map<string, Waiter>()
   /** Questions whose last caller has left, with what stops their cancellation. */
-  const leaving = new Map<string, () => void>()
-  let waiting = 0
-  let isClosed = false
+  readonly #leaving = new Map<string, () => void>()
+  readonly #ticker: Ticker
+  readonly #unlisten: () => void
+  #waiting = 0
+  #isClosed = false
+
+  constructor(parts: ApprovalParts) {
+    this.#parts = parts
+    this.#ticker = repeat(parts.clock, LOOK_MS, () => this.#look(), this.#logFailure)
+    this.#unlisten = parts.store.onApprovalHint((approvalId) => {
+      // The question has ended, or its caller waits on another node now.
+      if (approvalId !== undefined) this.#stay(approvalId)
+      for (const id of approvalId === undefined ? [...this.#waiters.keys()] : [approvalId]) {
+        const waiter = this.#waiters.get(id)
+        if (waiter !== undefined) this.#wake(waiter.tenant, id).catch(this.#logFailure)
+      }
+    })
+  }
+
+  /** The callers that wait on this node. */
+  get waiting(): number {
+    return this.#waiting
+  }
+
+  /** Rejects with `gateway.stopping` if the gateway ends first; the question stays. Rejects with `approval.budget`. */
+  async ask(question: CallQuestion, given: ApprovalWait, signal?: AbortSignal): Promise<ApprovalOutcome> {
+    if (this.#isClosed) throw stopping()
+    if (this.#waiting >= MAX_WAITING)
+      throw tooSoon('gateway.busy', `${this.#waiting} calls wait for a person`, LOOK_MS)
+    const { store, clock, wakeDeliveries } = this.#parts
+    const started = clock.elapsed()
+    const requested = await store.requestApproval({
+      ...question,
+      approval_id: `apr_${randomBytes(8).toString('hex')}`,
+      input_hash: inputHash(question),
+      wait_ms: given.withinMs,
+    })
+    if (requested.approval === undefined) return this.#refuseOverBudget(question, requested)
+    const { approval, isNew, expired } = requested
+    await this.#recordExpired(expired)
+    const { tenant_id, approval_id, status } = approval
+    if (isNew) {
+      await this.#record(tenant_id, approval_id, { step: 'requested', by: question.requested_by }, approval)
+      if (question.messages?.length) wakeDeliveries()
+    }
+    if (status !== 'pending') return { status, approval, isWaiting: false }
+    const left = () => ({ ...given, withinMs: given.withinMs - (clock.elapsed() - started) })
+    return (await this.#wait(approval, left(), signal)) ?? this.ask(question, left(), signal)
+  }
+
+  find(tenant: string, approvalId: string): Promise<ApprovalRow | undefined> {
+    return this.#parts.store.findApproval(tenant, approvalId)
+  }
+
+  /** Counts an answer and wakes the callers. Throws `approval.decided` if the question is no longer open. */
+  async answer(tenant: string, approvalId: string, answer: ApprovalAnswer): Promise<ApprovalRow> {
+    const { store, steps, changed } = this.#parts
+    const result = await store.answerApproval(tenant, approvalId, answer)
+    if (result === undefined) throw noSuchApproval(approvalId)
+    const { approval } = result
+    if (!result.counted) {
+      const refusal = alreadyDecided(approval, answer)
+      const { by, from, verdict } = answer
+      await this.recordRefusal(approval, { by, from, message: `${verdict}: ${refusal.message}` })
+      throw refusal
+    }
+    const step = answer.verdict === 'approve' ? 'approved' : 'denied'
+    const { link_id: _, ...given } = answer
+    // The person learns that it counted when both are done; the caller need not wait for the record.
+    await Promise.all([
+      steps.record(tenant, approvalId, { ...given, step }, approval),
+      this.#deliver(approval),
+    ])
+    changed()
+    return approval
+  }
+
+  /** Ends a pending question. Throws `approval.decided` if it is no longer open. */
+  async end(
+    tenant: string,
+    approvalId: string,
+    end: { readonly status: 'cancelled' | 'superseded'; readonly by: string },
+  ): Promise<ApprovalRow> {
+    const isEnded = await this.#parts.store.endApproval(tenant, approvalId, end)
+    const approval = await this.find(tenant, approvalId)
+    if (approval === undefined) throw noSuchApproval(approvalId)
+    if (!isEnded) throw alreadyDecided(approval, end)
+    await this.#record(tenant, approvalId, { step: end.status, by: end.by }, approval)
+    await this.#wake(tenant, approvalId)
+    return approval
+  }
+
+  /** Ends a grant. Throws `gateway.not_found` if none is in force. */
+  async revoke(
+    tenant: string,
+    approvalId: string,
+    by: Pick<ApprovalStep, 'by' | 'from'>,
+  ): Promise<ApprovalRow> {
+    const isRevoked = await this.#parts.store.revokeGrant(tenant, approvalId)
+    const approval = await this.find(tenant, approvalId)
+    if (approval === undefined) throw noSuchApproval(approvalId)
+    if (!isRevoked) throw serverError('gateway.not_found', `no grant of ${approvalId} is in force`)
+    await this.#record(tenant, approvalId, { ...by, step: 'revoked' }, approval)
+    return approval
+  }
+
+  /** Records an attempt to answer that was refused before it reached the store. */
+  recordRefusal(approval: ApprovalRow, attempt: Omit<ApprovalStep, 'step'>): Promise<void> {
+    const { tenant_id, approval_id } = approval
+    return this.#parts.steps.record(tenant_id, approval_id, { ...attempt, step: 'refused' }, approval)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#ticker.stop()
+    this.#unlisten()
+    for (const id of [...this.#leaving.keys()]) this.#stay(id)
+    const open = [...this.#waiters.keys()]
+    for (const waiter of [...this.#waiters.values()]) waiter.reject(stopping())
+    await this.#parts.store.releaseApprovals(open).catch(this.#logFailure)
+  }
+
+  /** Records a step of a question, and shows it to people. */
+  async #record(...step: Parameters<ApprovalSteps['record']>): Promise<void> {
+    await this.#parts.steps.record(...step)
+    this.#parts.changed()
+  }
 
   /** Gives the answer to the caller that waits for it. The answer is then used: a later call asks anew. */
-  const deliver = async (approval: ApprovalRow): Promise<void> => {
+  async #deliver(approval: ApprovalRow): Promise<void> {
     const { tenant_id, approval_id, status } = approval
-    const waiter = waiters.get(approval_id)
+    const waiter = this.#waiters.get(approval_id)
     if (waiter === undefined || status === 'pending') return
-    waiters.delete(approval_id)
+    this.#waiters.delete(approval_id)
     const isAnswer = status === 'approved' || status === 'denied'
     try {
-      const isIts = !isAnswer || (await store.useApproval(tenant_id, approval_id, waiter.eventId))
+      const isIts = !isAnswer || (await this.#parts.store.useApproval(tenant_id, approval_id, waiter.eventId))
       waiter.settle(isIts ? approval : undefined)
     } catch (error) {
       // It waits on, and the next look tries again.
-      if (!waiters.has(approval_id)) waiters.set(approval_id, waiter)
+      if (!this.#waiters.has(approval_id)) this.#waiters.set(approval_id, waiter)
       throw error
     }
   }
-  const wake = async (tenant: string, approvalId: string): Promise<void> => {
-    if (!waiters.has(approvalId)) return
-    const approval = await store.findApproval(tenant, approvalId)
-    if (approval !== undefined) await deliver(approval)
-  }
-  const wakeKnown = (approvalId: string): Promise<void> => {
-    const waiter = waiters.get(approvalId)
-    return waiter === undefined ? Promise.resolve() : wake(waiter.tenant, approvalId)
-  }
-  const logFailure = (thrown: unknown) => log('approval.look_failed', { error: errorText(thrown) })
 
-  const recordExpired = async (expired: readonly ApprovalKey[]): Promise<void> => {
+  async #wake(tenant: string, approvalId: string): Promise<void> {
+    if (!this.#waiters.has(approvalId)) return
+    const approval = await this.find(tenant, approvalId)
+    if (approval !== undefined) await this.#deliver(approval)
+  }
+
+  readonly #logFailure = (thrown: unknown): void => {
+    this.#parts.log('approval.look_failed', { error: errorText(thrown) })
+  }
+
+  async #recordExpired(expired: readonly ApprovalKey[]): Promise<void> {
     for (const { tenant_id, approval_id } of expired) {
-      const approval = await store.findApproval(tenant_id, approval_id)
-      await steps.record(tenant_id, approval_id, { step: 'expired', by: 'its deadline' }, approval)
-      parts.changed()
+      const approval = await this.find(tenant_id, approval_id)
+      await this.#record(tenant_id, approval_id, { step: 'expired', by: 'its deadline' }, approval)
     }
   }
-  const look = async (): Promise<void> => {
-    await recordExpired(await store.expireApprovals(MAX_ENDED))
-    const ids = [...waiters.keys()]
+
+  async #look(): Promise<void> {
+    const { store } = this.#parts
+    await this.#recordExpired(await store.expireApprovals(MAX_ENDED))
+    const ids = [...this.#waiters.keys()]
     for (let start = 0; start < ids.length; start += MAX_ENDED) {
       const ended = await store.endedApprovals(ids.slice(start, start + MAX_ENDED))
-      for (const { tenant_id, approval_id } of ended) await wake(tenant_id, approval_id)
+      for (const { tenant_id, approval_id } of ended) await this.#wake(tenant_id, approval_id)
     }
   }
-  let isLooking = false
-  const ticker = clock.every(LOOK_MS, () => {
-    if (isLooking) return
-    isLooking = true
-    look()
-      .catch(logFailure)
-      .finally(() => {
-        isLooking = false
-      })
-  })
-  ticker.hold(false)
-  const unlisten = store.onApprovalHint((approvalId) => {
-    // The question has ended, or its caller waits on another node now.
-    if (approvalId !== undefined) stay(approvalId)
-    const ids = approvalId === undefined ? [...waiters.keys()] : [approvalId]
-    for (const id of ids) wakeKnown(id).catch(logFailure)
-  })
 
-  const stay = (approvalId: string): void => {
-    leaving.get(approvalId)?.()
-    leaving.delete(approvalId)
+  #stay(approvalId: string): void {
+    this.#leaving.get(approvalId)?.()
+    this.#leaving.delete(approvalId)
   }
+
   /** Cancels a question whose last caller has left and does not come back: nothing would come of its answer. */
-  const leave = (tenant: string, approvalId: string): void => {
-    if (waiters.has(approvalId) || isClosed) return
-    stay(approvalId)
+  #leave(tenant: string, approvalId: string): void {
+    if (this.#waiters.has(approvalId) || this.#isClosed) return
+    this.#stay(approvalId)
     const cancel = () => {
-      leaving.delete(approvalId)
-      cancelLeft(tenant, approvalId).catch(logFailure)
+      this.#leaving.delete(approvalId)
+      this.#cancelLeft(tenant, approvalId).catch(this.#logFailure)
     }
-    leaving.set(approvalId, after(clock, RETURN_MS, cancel))
+    this.#leaving.set(approvalId, after(this.#parts.clock, RETURN_MS, cancel))
   }
-  const cancelLeft = async (tenant: string, approvalId: string): Promise<void> => {
+
+  async #cancelLeft(tenant: string, approvalId: string): Promise<void> {
     const end = { status: 'cancelled', by: 'the caller left' } as const
-    if (!(await store.endApproval(tenant, approvalId, end))) return
-    await steps.record(tenant, approvalId, { step: 'cancelled', by: end.by })
-    parts.changed()
+    if (!(await this.#parts.store.endApproval(tenant, approvalId, end))) return
+    await this.#record(tenant, approvalId, { step: 'cancelled', by: end.by })
   }
 
   /** An alert in place of one question too many: people who are asked all day stop reading. */
-  const refuseOverBudget = async (
+  async #refuseOverBudget(
     { tenant_id, session_id, agent }: CallQuestion,
     { alert, isNew }: { readonly alert: ApprovalAlert; readonly isNew: boolean },
-  ): Promise<never> => {
+  ): Promise<never> {
     const text = overBudgetText(alert)
     if (isNew) {
-      log('approval.budget', { tenant: tenant_id, session: session_id, agent, ...alert })
+      this.#parts.log('approval.budget', { tenant: tenant_id, session: session_id, agent, ...alert })
       const step = { step: 'over_budget', by: 'the budget of questions', message: text } as const
-      await steps.record(tenant_id, undefined, step, { session_id, agent })
-      parts.changed()
+      await this.#record(tenant_id, undefined, step, { session_id, agent })
     }
     throw serverError('approval.budget', text)
   }
 
   /** Undefined if another call has the answer. */
-  const wait = (approval: ApprovalRow, given: ApprovalWait, signal: AbortSignal | undefined) =>
-    new Promise<ApprovalOutcome | undefined>((resolve, reject) => {
-      const { tenant_id: tenant, approval_id: id, event_id: eventId } = approval
-      const withinMs = timerStep(given.withinMs)
-      let isOver = false
-      const finish = (end: () => void) => {
-        if (isOver) return
-        isOver = true
-        cancelTimer()
-        waiting -= 1
-        signal?.removeEventListener('abort', abort)
-        if (waiters.get(id) === waiter) waiters.delete(id)
-        end()
-      }
-      const leaveWith = (end: () => void) =>
-        finish(() => {
-          end()
-          reject(callerLeft())
-        })
-      const abort = () => leaveWith(() => leave(tenant, id))
-      const abandon = () =>
-        leaveWith(() => {
-          if (!waiters.has(id)) cancelLeft(tenant, id).catch(logFailure)
-        })
-      const waiter: Waiter = {
-        tenant,
-        eventId,
-        settle: (row) =>
-          finish(() => resolve(row && { status: row.status, approval: row, isWaiting: false })),
-        reject: (error) => finish(() => reject(error)),
-      }
-      const cancelTimer = after(clock, withinMs, () =>
-        finish(() => {
-          const stillOpen = { status: 'pending', approval, isWaiting: true } as const
-          store
-            .releaseApprovals([id])
-            .catch(logFailure)
-            .finally(() => resolve(stillOpen))
-        }),
-      )
-      waiters.get(id)?.reject(callerLeft())
-      waiters.set(id, waiter)
-      waiting += 1
-      stay(id)
-      if (signal?.aborted) return abort()
-      signal?.addEventListener('abort', abort, { once: true })
-      const untilMs = Math.floor(clock.now() + withinMs)
-      given.onPending({ approvalId: id, untilMs, leave: abandon })
-      // The answer may have come between the question and this line.
-      wake(tenant, id).catch(logFailure)
-    })
-
-  return {
-    async ask(question, given, signal) {
-      if (isClosed) throw stopping()
-      if (waiting >= MAX_WAITING) throw tooSoon('gateway.busy', `${waiting} calls wait for a person`, LOOK_MS)
-      const started = clock.elapsed()
-      const requested = await store.requestApproval({
-        ...question,
-        approval_id: `apr_${randomBytes(8).toString('hex')}`,
-        input_hash: inputHash(question),
-        wait_ms: given.withinMs,
-      })
-      if (requested.approval === undefined) return refuseOverBudget(question, requested)
-      const { approval, isNew, expired } = requested
-      await recordExpired(expired)
-      const { tenant_id, approval_id, status } = approval
-      if (isNew) {
-        await steps.record(tenant_id, approval_id, { step: 'requested', by: question.requested_by }, approval)
-        parts.changed()
-        if (question.messages?.length) parts.wakeDeliveries()
-      }
-      if (status !== 'pending') return { status, approval, isWaiting: false }
-      const left = () => ({ ...given, withinMs: given.withinMs - (clock.elapsed() - started) })
-      return (await wait(approval, left(), signal)) ?? this.ask(question, left(), signal)
-    },
-
-    find: (tenant, approvalId) => store.findApproval(tenant, approvalId),
-
-    async answer(tenant, approvalId, answer) {
-      const result = await store.answerApproval(tenant, approvalId, answer)
-      if (result === undefined) throw noSuchApproval(approvalId)
-      const { approval } = result
-      if (!result.counted) {
-        const refusal = alreadyDecided(approval, answer)
-        const { by, from, verdict } = answer
-        await this.recordRefusal(approval, { by, from, message: `${verdict}: ${refusal.message}` })
-        throw refusal
-      }
-      const step = answer.verdict === 'approve' ? 'approved' : 'denied'
-      const { link_id: _, ...given } = answer
-      // The person learns that it counted when both are done; the caller need not wait for the record.
-      await Promise.all([steps.record(tenant, approvalId, { ...given, step }, approval), deliver(approval)])
-      parts.changed()
-      return approval
-    },
-
-    async end(tenant, approvalId, end) {
-      const isEnded = await store.endApproval(tenant, approvalId, end)
-      const approval = await store.findApproval(tenant, approvalId)
-      if (approval === undefined) throw noSuchApproval(approvalId)
-      if (!isEnded) throw alreadyDecided(approval, end)
-      await steps.record(tenant, approvalId, { step: end.status, by: end.by }, approval)
-      parts.changed()
-      await wake(tenant, approvalId)
-      return approval
-    },
-
-    async revoke(tenant, approvalId, by) {
-      const isRevoked = await store.revokeGrant(tenant, approvalId)
-      const approval = await store.findApproval(tenant, approvalId)
-      if (approval === undefined) throw noSuchApproval(approvalId)
-      if (!isRevoked) throw serverError('gateway.not_found', `no grant of ${approvalId} is in force`)
-      await steps.record(tenant, approvalId, { ...by, step: 'revoked' }, approval)
-      parts.changed()
-      return approval
-    },
-
-    recordRefusal: (approval, attempt) =>
-      steps.record(approval.tenant_id, approval.approval_id, { ...attempt, step: 'refused' }, approval),
-
-    get waiting() {
-      return waiting
-    },
-
-    async close() {
-      isClosed = true
-      ticker.stop()
-      unlisten()
-      for (const id of [...leaving.keys()]) stay(id)
-      const open = [...waiters.keys()]
-      for (const waiter of [...waiters.values()]) waiter.reject(stopping())
-      await store.releaseApprovals(open).catch(logFailure)
-    },
+  #wait(approval: ApprovalRow, given: ApprovalWait, signal: AbortSignal | undefined) {
+    const { promise, resolve, reject } = Promise.withResolvers<ApprovalOutcome | undefined>()
+    const { store, clock } = this.#parts
+    const { tenant_id: tenant, approval_id: id, event_id: eventId } = approval
+    const withinMs = timerStep(given.withinMs)
+    let isOver = false
+    const finish = (end: () => void) => {
+      if (isOver) return
+      isOver = true
+      cancelTimer()
+      this.#waiting -= 1
+      signal?.removeEventListener('abort', abort)
+      if (this.#waiters.get(id) === waiter) this.#waiters.delete(id)
+      end()
+    }
+    const abort = () => {
+      waiter.reject(callerLeft())
+      this.#leave(tenant, id)
+    }
+    const abandon = () => {
+      if (isOver) return
+      waiter.reject(callerLeft())
+      if (!this.#waiters.has(id)) this.#cancelLeft(tenant, id).catch(this.#logFailure)
+    }
+    const waiter: Waiter = {
+      tenant,
+      eventId,
+      settle: (row) => finish(() => resolve(row && { status: row.status, approval: row, isWaiting: false })),
+      reject: (error) => finish(() => reject(error)),
+    }
+    const cancelTimer = after(clock, withinMs, () =>
+      finish(() => {
+        const stillOpen = { status: 'pending', approval, isWaiting: true } as const
+        store
+          .releaseApprovals([id])
+          .catch(this.#logFailure)
+          .finally(() => resolve(stillOpen))
+      }),
+    )
+    this.#waiters.get(id)?.reject(callerLeft())
+    this.#waiters.set(id, waiter)
+    this.#waiting += 1
+    this.#stay(id)
+    if (signal?.aborted) {
+      abort()
+      return promise
+    }
+    signal?.addEventListener('abort', abort, { once: true })
+    const untilMs = Math.floor(clock.now() + withinMs)
+    given.onPending({ approvalId: id, untilMs, leave: abandon })
+    // The answer may have come between the question and this line.
+    this.#wake(tenant, id).catch(this.#logFailure)
+    return promise
   }
 }
 

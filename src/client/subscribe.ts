@@ -3,7 +3,7 @@ import { Socket as NetSocket } from 'node:net'
 import type { WebSocket } from 'ws'
 import { isHookError } from '../engine/core/errors/error.ts'
 import { isRecord } from '../engine/core/schema/check.ts'
-import { after } from '../engine/core/values/after.ts'
+import { pause } from '../engine/core/values/after.ts'
 import type { Clock } from '../engine/core/values/clock.ts'
 import { parseJson } from '../safe/json.ts'
 import { connectProven } from './proven-connection.ts'
@@ -69,7 +69,7 @@ export async function* subscribe(options: SubscribeOptions): AsyncGenerator<Subs
       feed.close()
     }
     if (signal?.aborted) return
-    await pause(clock, wait, signal)
+    await pause(clock, wait, signal).catch(() => {})
     wait = Math.min(wait * 2, MAX_WAIT_MS)
   }
 }
@@ -148,14 +148,4 @@ function provenConnection(url: string, token: string): ClientRequestArgs['create
     )
     return undefined
   }
-}
-
-function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const cancelTimeout = after(clock, ms, resolve)
-    signal?.addEventListener('abort', () => {
-      cancelTimeout()
-      resolve()
-    })
-  })
 }

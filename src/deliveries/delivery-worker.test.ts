@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest'
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import type { Store } from '../store/store.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
-import { backoffMs, type DeliverWork, type DeliveryAttempt, startDeliveries } from './delivery-worker.ts'
+import { backoffMs, type DeliverWork, type DeliveryAttempt, DeliveryWorker } from './delivery-worker.ts'
 
 const undo: (() => unknown)[] = []
 afterEach(async () => {
@@ -25,7 +25,7 @@ async function setUp(deliver: DeliverWork, options: { maxAttempts?: number; stor
   const store: Store = { ...real, ...options.store }
   const logged: { name: string; fields: Readonly<Record<string, unknown>> }[] = []
   const start = () => {
-    const worker = startDeliveries({
+    const worker = new DeliveryWorker({
       store,
       kinds: { work: deliver },
       clock,

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { errorText } from '../engine/core/errors/error.ts'
 import type { Log } from '../engine/core/records/sink.ts'
-import { after } from '../engine/core/values/after.ts'
-import type { Clock } from '../engine/core/values/clock.ts'
+import { endedWithin } from '../engine/core/values/after.ts'
+import type { Clock, Ticker } from '../engine/core/values/clock.ts'
+import { rerun } from '../engine/core/values/rerun.ts'
 import { redact } from '../safe/secrets/redact.ts'
 import type { Store } from '../store/store.ts'
 import type { ClaimedDelivery, DeliveryEnd } from './delivery-table.ts'
@@ -33,146 +34,129 @@ interface WorkerOptions {
   readonly random?: () => number
 }
 
-export interface DeliveryWorker {
-  /** Looks for due deliveries now. */
-  wake(): void
-  /** How many deliveries are running. */
-  busy(): number
-  /** The error of the store, while it fails. */
-  failure(): string | undefined
-  /**
-   * Claims nothing more, and resolves when all running deliveries have ended or the time is over. A worker claims unfinished
-   * ones again once their lease has expired.
-   */
-  stop(graceMs: number): Promise<void>
-}
-
 const POLL_MS = 1_000
 export const LEASE_MS = 30_000
 
 /** Claims due deliveries in batches and runs them: each at least once, even after a crash. */
-export function startDeliveries(options: WorkerOptions): DeliveryWorker {
-  const { store, kinds, clock, log, maxAttempts = 8, width = 64, leaseMs = LEASE_MS, random } = options
-  const names = Object.keys(kinds)
-  const worker = randomUUID()
-  const running = new Map<string, { lease: string; work: Promise<void> }>()
-  let ends: DeliveryEnd[] = []
-  let ending: Promise<void> | undefined
-  let claiming: Promise<void> | undefined
-  let again = false
-  let isStopped = false
-  let failure: string | undefined
+export class DeliveryWorker {
+  /** Looks for due deliveries now. */
+  readonly wake = rerun(() => this.#claim())
+  readonly #options: WorkerOptions
+  readonly #width: number
+  readonly #leaseMs: number
+  readonly #worker = randomUUID()
+  readonly #running = new Map<string, { lease: string; work: Promise<void> }>()
+  readonly #poll: Ticker
+  readonly #renewal: Ticker
+  #ends: DeliveryEnd[] = []
+  #ending: Promise<void> | undefined
+  #isStopped = false
+  #failure: string | undefined
 
-  const wake = () => {
-    if (isStopped) return
-    if (claiming !== undefined) {
-      again = true
-      return
-    }
-    if (running.size >= width) return
-    claiming = claim().finally(() => {
-      claiming = undefined
-      if (!again) return
-      again = false
-      wake()
+  constructor(options: WorkerOptions) {
+    const { store, clock, width = 64, leaseMs = LEASE_MS } = options
+    this.#options = options
+    this.#width = width
+    this.#leaseMs = leaseMs
+    this.#poll = clock.every(POLL_MS, () => {
+      if (this.#ends.length > 0) this.#ending ??= this.#finish()
+      void this.wake()
     })
+    this.#renewal = clock.every(Math.max(1, Math.floor(leaseMs / 3)), () => {
+      const leases = [...this.#running].map(([id, { lease }]) => ({ id, lease }))
+      if (leases.length > 0)
+        store.extendLeases(leases, leaseMs).catch((thrown) => this.#reportFailure(thrown))
+    })
+    this.#poll.hold(false)
+    this.#renewal.hold(false)
+    void this.wake()
   }
 
-  const claim = async (): Promise<void> => {
-    const limit = width - running.size
+  /** How many deliveries are running. */
+  busy(): number {
+    return this.#running.size
+  }
+
+  /** The error of the store, while it fails. */
+  failure(): string | undefined {
+    return this.#failure
+  }
+
+  /**
+   * Claims nothing more, and resolves when all running deliveries have ended or the time is over. A worker claims unfinished
+   * ones again once their lease has expired.
+   */
+  async stop(graceMs: number): Promise<void> {
+    this.#isStopped = true
+    this.#poll.stop()
+    await this.wake()
+    const running = [...this.#running.values()].map(({ work }) => work)
+    await endedWithin(this.#options.clock, graceMs, Promise.all(running))
+    await this.#ending
+    if (this.#ends.length > 0) await this.#finish()
+    this.#renewal.stop()
+  }
+
+  async #claim(): Promise<void> {
+    const limit = this.#width - this.#running.size
+    if (this.#isStopped || limit <= 0) return
+    const { store, kinds } = this.#options
+    const request = { kinds: Object.keys(kinds), limit, lease_ms: this.#leaseMs, worker: this.#worker }
     try {
-      const claimed = await store.claimDeliveries({ kinds: names, limit, lease_ms: leaseMs, worker })
-      failure = undefined
-      for (const delivery of claimed) begin(delivery)
-      if (claimed.length === limit) again = true
+      const claimed = await store.claimDeliveries(request)
+      this.#failure = undefined
+      for (const delivery of claimed) this.#begin(delivery)
+      if (claimed.length === limit) void this.wake()
     } catch (thrown) {
-      reportFailure(thrown)
+      this.#reportFailure(thrown)
     }
   }
 
-  const begin = (delivery: ClaimedDelivery) => {
-    const work = attempt(delivery).then((end) => {
-      running.delete(delivery.id)
-      ends.push(end)
-      ending ??= Promise.resolve().then(finish)
-      wake()
+  #begin(delivery: ClaimedDelivery): void {
+    const work = attempt(this.#options, delivery).then((end) => {
+      this.#running.delete(delivery.id)
+      this.#ends.push(end)
+      this.#ending ??= Promise.resolve().then(() => this.#finish())
+      void this.wake()
     })
-    running.set(delivery.id, { lease: delivery.lease, work })
-  }
-
-  const attempt = async (delivery: ClaimedDelivery): Promise<DeliveryEnd> => {
-    const { id, lease, kind, attempt: count } = delivery
-    const result = await runAttempt(kinds[kind], delivery)
-    if (result.end === 'done') return { id, lease, end: 'done' }
-    const error = redact(result.error)
-    if (result.end === 'retry' && count < maxAttempts)
-      return { id, lease, end: 'retry', error, retry_ms: backoffMs(count, random) }
-    log('delivery.dead', { id, kind, tenant: delivery.tenant, attempts: count, error })
-    return { id, lease, end: 'dead', error }
+    this.#running.set(delivery.id, { lease: delivery.lease, work })
   }
 
   /** Writes the ended deliveries as one group. If that fails it retries later; their leases protect them until then. */
-  const finish = async (): Promise<void> => {
-    const group = ends
-    ends = []
+  async #finish(): Promise<void> {
+    const group = this.#ends
+    this.#ends = []
     try {
-      if (group.length > 0) await store.endDeliveries(group)
+      if (group.length > 0) await this.#options.store.endDeliveries(group)
     } catch (thrown) {
-      reportFailure(thrown)
-      ends = [...group, ...ends]
-      ending = undefined
+      this.#reportFailure(thrown)
+      this.#ends = [...group, ...this.#ends]
+      this.#ending = undefined
       return
     }
-    ending = ends.length > 0 ? finish() : undefined
-    return ending
+    this.#ending = this.#ends.length > 0 ? this.#finish() : undefined
+    return this.#ending
   }
 
-  const reportFailure = (thrown: unknown) => {
+  #reportFailure(thrown: unknown): void {
     const error = errorText(thrown)
-    if (failure === undefined) log('delivery.store_failed', { error })
-    failure = error
-  }
-
-  const poll = clock.every(POLL_MS, () => {
-    if (ends.length > 0) ending ??= finish()
-    wake()
-  })
-  const renewal = clock.every(Math.max(1, Math.floor(leaseMs / 3)), () => {
-    const leases = [...running].map(([id, { lease }]) => ({ id, lease }))
-    if (leases.length > 0) store.extendLeases(leases, leaseMs).catch(reportFailure)
-  })
-  poll.hold(false)
-  renewal.hold(false)
-  wake()
-
-  return {
-    wake,
-    busy: () => running.size,
-    failure: () => failure,
-    async stop(graceMs) {
-      isStopped = true
-      poll.stop()
-      await claiming
-      await settledWithin(
-        [...running.values()].map(({ work }) => work),
-        graceMs,
-        clock,
-      )
-      await ending
-      if (ends.length > 0) await finish()
-      renewal.stop()
-    },
+    if (this.#failure === undefined) this.#options.log('delivery.store_failed', { error })
+    this.#failure = error
   }
 }
 
-function settledWithin(work: readonly Promise<void>[], ms: number, clock: Clock): Promise<void> {
-  return new Promise((resolve) => {
-    const callOff = after(clock, ms, resolve)
-    Promise.all(work).then(() => {
-      callOff()
-      resolve()
-    })
-  })
+async function attempt(
+  { kinds, log, maxAttempts = 8, random }: WorkerOptions,
+  delivery: ClaimedDelivery,
+): Promise<DeliveryEnd> {
+  const { id, lease, kind, attempt: count } = delivery
+  const result = await runAttempt(kinds[kind], delivery)
+  if (result.end === 'done') return { id, lease, end: 'done' }
+  const error = redact(result.error)
+  if (result.end === 'retry' && count < maxAttempts)
+    return { id, lease, end: 'retry', error, retry_ms: backoffMs(count, random) }
+  log('delivery.dead', { id, kind, tenant: delivery.tenant, attempts: count, error })
+  return { id, lease, end: 'dead', error }
 }
 
 async function runAttempt(

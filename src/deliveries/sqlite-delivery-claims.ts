@@ -14,6 +14,7 @@ import type { ClaimedDelivery, ClaimRequest, DeliveryEnd } from './delivery-tabl
 
 type Claim = Required<ClaimRequest>
 
+/** Long because each statement stands beside the functions that use it. */
 export function prepareDeliveryClaims(database: DatabaseSync, secrets: Secrets) {
   const transaction = prepareTransaction(database)
   const due = database.prepare(

@@ -20,7 +20,8 @@ export interface PollRequest {
   readonly signal?: AbortSignal
 }
 
-interface StartHooks {
+interface PollParts extends Pick<RunParts, 'store' | 'waits' | 'clock' | 'leaseMs' | 'pollMs'> {
+  readonly runners: RunnerKeeper
   /** The agents whose runs have start hooks. */
   needsHooks(tenant: string): Promise<readonly string[]>
   /** Runs the start hooks of a run, in the background. */
@@ -33,65 +34,19 @@ const ASK_AGAIN_MS = 5_000
 /** A runner that polls again within this time gets a run before a stop that came to another node in between. */
 const LOOKED_MS = 100
 
-export interface Polls {
-  poll(request: PollRequest): Promise<PollAnswer>
-  /** A run stops: every runner is asked to stop sessions before it gets a run. */
-  expectStops(): void
-}
-
 /** Answers long polls. A run that needs hooks is prepared while its poll goes on. */
-export function createPolls(
-  { store, waits, clock, leaseMs, pollMs }: RunParts,
-  runners: RunnerKeeper,
-  hooks: StartHooks,
-): Polls {
-  const asked = new Map<string, number>()
+export class Polls {
+  readonly #parts: PollParts
+  readonly #asked = new Map<string, number>()
   /** When each runner last had nothing to stop. */
-  const looked = new Map<string, number>()
+  readonly #looked = new Map<string, number>()
 
-  async function toStop({ tenant, runner_id }: PollRequest): Promise<readonly string[]> {
-    const now = clock.elapsed()
-    for (const [runner, at] of looked) if (now - at >= LOOKED_MS) looked.delete(runner)
-    looked.set(`${tenant} ${runner_id}`, now)
-    const sessions = await store.stoppingSessions(tenant, runner_id)
-    for (const [session, at] of asked) if (now - at >= ASK_AGAIN_MS) asked.delete(session)
-    const fresh = sessions.filter((session) => !asked.has(session))
-    for (const session of fresh) asked.set(session, now)
-    return fresh
+  constructor(parts: PollParts) {
+    this.#parts = parts
   }
 
-  async function take({ tenant, runner_id, signal }: PollRequest): Promise<PollAnswer | undefined> {
-    for (;;) {
-      const needsHooks = await hooks.needsHooks(tenant)
-      // A run for a runner that has disconnected would wait for the end of its lease.
-      if (signal?.aborted) return undefined
-      const taken = await store.takeRun({ tenant, runner_id, needsHooks, lease_ms: leaseMs })
-      if (taken === undefined) return undefined
-      if (taken.next === 'start') return { run: taken.run }
-      hooks.prepare(taken)
-    }
-  }
-
-  async function next(request: PollRequest): Promise<PollAnswer | undefined> {
-    const { tenant, runner_id } = request
-    if ((await runners.keep(tenant, runner_id)).is_leaving) return { deregistered: true }
-    const at = looked.get(`${tenant} ${runner_id}`)
-    const hasLooked = at !== undefined && clock.elapsed() - at < LOOKED_MS
-    return (
-      (hasLooked ? undefined : await stops(request)) ??
-      (request.takes_runs ? await take(request) : undefined) ??
-      (hasLooked ? await stops(request) : undefined)
-    )
-  }
-
-  async function stops(request: PollRequest): Promise<PollAnswer | undefined> {
-    const stop_sessions = await toStop(request)
-    return stop_sessions.length > 0 ? { stop_sessions } : undefined
-  }
-
-  return { poll, expectStops: () => looked.clear() }
-
-  async function poll(request: PollRequest): Promise<PollAnswer> {
+  async poll(request: PollRequest): Promise<PollAnswer> {
+    const { clock, pollMs, waits } = this.#parts
     const ended = new AbortController()
     const end = () => ended.abort()
     const callOff = after(clock, Math.max(1, pollMs), end)
@@ -101,10 +56,10 @@ export function createPolls(
       for (let look = 1; ; look++) {
         // Waits from before the look, so that a run in between is not missed.
         const change = waits.change(request.tenant, ended.signal)
-        const answer = await next(request)
+        const answer = await this.#next(request)
         if (answer !== undefined) return answer
         // A runner that another node removed must not wait for a run that it cannot take.
-        if (look === 1) await runners.refresh(request.tenant, request.runner_id)
+        if (look === 1) await this.#parts.runners.refresh(request.tenant, request.runner_id)
         if (isOver()) return {}
         await change
         if (isOver()) return {}
@@ -113,6 +68,48 @@ export function createPolls(
       callOff()
       end()
       request.signal?.removeEventListener('abort', end)
+    }
+  }
+
+  /** A run stops: every runner is asked to stop sessions before it gets a run. */
+  expectStops(): void {
+    this.#looked.clear()
+  }
+
+  async #next(request: PollRequest): Promise<PollAnswer | undefined> {
+    const { tenant, runner_id } = request
+    if ((await this.#parts.runners.keep(tenant, runner_id)).is_leaving) return { deregistered: true }
+    const at = this.#looked.get(`${tenant} ${runner_id}`)
+    const hasLooked = at !== undefined && this.#parts.clock.elapsed() - at < LOOKED_MS
+    return (
+      (hasLooked ? undefined : await this.#stops(request)) ??
+      (request.takes_runs ? await this.#take(request) : undefined) ??
+      (hasLooked ? await this.#stops(request) : undefined)
+    )
+  }
+
+  async #stops({ tenant, runner_id }: PollRequest): Promise<PollAnswer | undefined> {
+    const { store, clock } = this.#parts
+    const now = clock.elapsed()
+    for (const [runner, at] of this.#looked) if (now - at >= LOOKED_MS) this.#looked.delete(runner)
+    this.#looked.set(`${tenant} ${runner_id}`, now)
+    const sessions = await store.stoppingSessions(tenant, runner_id)
+    for (const [session, at] of this.#asked) if (now - at >= ASK_AGAIN_MS) this.#asked.delete(session)
+    const stop_sessions = sessions.filter((session) => !this.#asked.has(session))
+    for (const session of stop_sessions) this.#asked.set(session, now)
+    return stop_sessions.length > 0 ? { stop_sessions } : undefined
+  }
+
+  async #take({ tenant, runner_id, signal }: PollRequest): Promise<PollAnswer | undefined> {
+    const { store, leaseMs } = this.#parts
+    for (;;) {
+      const needsHooks = await this.#parts.needsHooks(tenant)
+      // A run for a runner that has disconnected would wait for the end of its lease.
+      if (signal?.aborted) return undefined
+      const taken = await store.takeRun({ tenant, runner_id, needsHooks, lease_ms: leaseMs })
+      if (taken === undefined) return undefined
+      if (taken.next === 'start') return { run: taken.run }
+      this.#parts.prepare(taken)
     }
   }
 }

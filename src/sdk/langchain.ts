@@ -2,12 +2,7 @@
 
 import { AIMessage, type BaseMessage, HumanMessage } from '@langchain/core/messages'
 import { type AgentMiddleware, createMiddleware } from 'langchain'
-import {
-  type AgentHooks,
-  type AgentHooksOptions,
-  createAgentHooks,
-  type HookCallOptions,
-} from './agent-hooks.ts'
+import { type AgentHooks, type AgentHooksOptions, createAgentHooks } from './agent-hooks.ts'
 import {
   checkStop,
   modelName,
@@ -35,6 +30,11 @@ interface State {
   readonly messages: readonly BaseMessage[]
 }
 
+interface RunContext {
+  readonly configurable?: { readonly thread_id?: string }
+  readonly signal?: AbortSignal
+}
+
 /**
  * Creates a middleware that sends prompts, model calls and tool calls of an agent through the hooks. The thread id is the
  * session, unless `session` is given. List it first, so that the other middlewares see the changed input. Gates fail closed:
@@ -47,13 +47,7 @@ export function createHooksMiddleware({ ask = 'block', ...options }: LangChainOp
   const root = createAgentHooks(options, 'langchain')
   const sessionContexts = new Map<string, Promise<readonly string[]>>()
 
-  const at = (
-    { messages }: State,
-    {
-      configurable,
-      signal,
-    }: { readonly configurable?: { readonly thread_id?: string }; readonly signal?: AbortSignal },
-  ): { agentHooks: AgentHooks; about: HookCallOptions } => {
+  const at = ({ messages }: State, { configurable, signal }: RunContext) => {
     const thread = configurable?.thread_id
     const agentHooks =
       options.session !== undefined || thread === undefined ? root : root.at({ session: thread })

@@ -2,7 +2,8 @@ import type { Operation, OperationCall } from '../database/operation.ts'
 import { rowCodec } from '../database/row-codec.ts'
 import type { SqlDatabase } from '../database/sql-database.ts'
 import type { Table } from '../database/table.ts'
-import { createProjector } from '../history/stored/projector.ts'
+import { countWaitingEvents } from '../history/stored/journal.ts'
+import { Projector } from '../history/stored/projector.ts'
 import type { CountedSecrets } from './key-uses.ts'
 import { operations } from './operations.ts'
 import type { StoreMethods } from './store.ts'
@@ -36,7 +37,7 @@ export async function createSqlStore(
     return codec
   }
   const db: SqlDatabase = { ...dialect, rows }
-  const journal = await createProjector(db, settle)
+  const journal = new Projector(db, await countWaitingEvents(db), settle)
   const known: Readonly<Record<string, Operation<never, unknown>>> = operations
   return {
     async perform(name, args, sentAt) {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { startDeliveries } from '../../src/deliveries/delivery-worker.ts'
+import { DeliveryWorker } from '../../src/deliveries/delivery-worker.ts'
 import { type Clock, systemClock } from '../../src/engine/core/values/clock.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -173,7 +173,7 @@ test('a live node keeps its lease though another is an hour ahead, and the lease
         return { end: 'done' } as const
       },
     }
-    const worker = startDeliveries({ store, kinds, clock, log: () => {}, leaseMs: 2_000 })
+    const worker = new DeliveryWorker({ store, kinds, clock, log: () => {}, leaseMs: 2_000 })
     onTestFinished(() => worker.stop(1))
   }
   const job = { id: randomUUID(), tenant, kind: 'work', dedup_key: 'k', payload: '{}', created_at: 0 }

@@ -1,13 +1,13 @@
 import { connect, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { MASTER_TENANT, OWNER_MEMBER, type TenantRow, type TokenRow } from '../../src/access/tenant-tables.ts'
-import { createTokens } from '../../src/access/tokens.ts'
+import { Tokens } from '../../src/access/tokens.ts'
 import { nonEmpty, numeric } from '../../src/engine/core/schema/more-schemas.ts'
 import { schema } from '../../src/engine/core/schema/schema.ts'
 import type { Clock } from '../../src/engine/core/values/clock.ts'
 import { systemClock } from '../../src/engine/core/values/clock.ts'
 import { createHooks } from '../../src/engine/dispatch/hooks.ts'
-import { createAgentDoor } from '../../src/gateway/agents/agent-door.ts'
+import { AgentDoor } from '../../src/gateway/agents/agent-door.ts'
 import type { Dispatcher } from '../../src/gateway/dispatch.ts'
 import { methodTable } from '../../src/gateway/doors/call-method.ts'
 import { createCapacity } from '../../src/gateway/doors/capacity.ts'
@@ -178,7 +178,7 @@ export function makeDoor(options: GatewayFixtureOptions = {}) {
   const { maxInFlight } = options
   const door: Door = {
     dispatcher,
-    agents: createAgentDoor({
+    agents: new AgentDoor({
       dispatcher,
       sessionFolders: { startOf: async (_, folder) => folder },
       clock,
@@ -186,7 +186,7 @@ export function makeDoor(options: GatewayFixtureOptions = {}) {
     }),
     methods: methodTable([...(options.methods ?? []), ...fixtureMethods]),
     parts,
-    tokens: createTokens(parts),
+    tokens: new Tokens(parts),
     capacity: createCapacity({ settings, clock, ...(maxInFlight === undefined ? {} : { maxInFlight }) }),
     clock,
     log,

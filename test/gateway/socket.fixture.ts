@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { createSocketServer } from '../../src/gateway/doors/socket/socket-server.ts'
+import { SocketServer } from '../../src/gateway/doors/socket/socket-server.ts'
 import { closeNow, type GatewayFixtureOptions, makeDoor } from './gateway.fixture.ts'
 
 export const uid = process.getuid?.() ?? 0
@@ -19,7 +19,7 @@ export async function startSocket(
 ) {
   const made = makeDoor(options)
   const path = options.path ?? join(scratch(), 'run', 'gateway.sock')
-  const server = createSocketServer({ door: made.door, path, holdsLock: options.holdsLock ?? true, uid })
+  const server = new SocketServer({ door: made.door, path, holdsLock: options.holdsLock ?? true, uid })
   await server.listen()
   onTestFinished(() => closeNow((ms) => server.close(ms), options.clock))
   return { ...made, path, server }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Caller, callerWithoutToken } from '../../src/access/caller.ts'
-import { createApprovals } from '../../src/approvals/approvals.ts'
+import { Approvals } from '../../src/approvals/approvals.ts'
 import type { Handler } from '../../src/engine/core/handler.ts'
 import type { Edition } from '../../src/engine/core/values/edition.ts'
 import { createHooks } from '../../src/engine/dispatch/hooks.ts'
@@ -14,7 +14,7 @@ import { promptHandler } from '../../src/handlers/prompt/prompt.ts'
 import { scriptHandler } from '../../src/handlers/script/script.ts'
 import type { MethodParts } from '../../src/methods/method-parts.ts'
 import { createTenantRules } from '../../src/rules/tenant-rules.ts'
-import { createCoordinator } from '../../src/runs/coordinator.ts'
+import { Coordinator } from '../../src/runs/coordinator.ts'
 import { createRunProofs } from '../../src/runs/run-proof.ts'
 import { createSecrets, type Keyring } from '../../src/safe/secrets/secret.ts'
 import { secretOpener } from '../../src/secrets/config-secrets.ts'
@@ -23,7 +23,7 @@ import { analyzeShell } from '../../src/shell/analyze-shell.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createNodeChanges } from '../../src/stored-hooks/snapshots/node-changes.ts'
-import { createSnapshots } from '../../src/stored-hooks/snapshots/snapshots.ts'
+import { Snapshots } from '../../src/stored-hooks/snapshots/snapshots.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
 import { memoryTokenBudget } from '../memory-token-budget.fixture.ts'
 
@@ -94,7 +94,7 @@ export async function openTestMethods({
     },
     // Loaded for each call: nobody tells these methods that a definition changed.
     async hooksInForce(tenant) {
-      const snapshots = createSnapshots({ store, settings, makeHooks: () => createHooks({ handlers }) })
+      const snapshots = new Snapshots({ store, settings, makeHooks: () => createHooks({ handlers }) })
       return { snapshot: await snapshots.of(tenant), problem: '', files: [] }
     },
     hookFolders: () => [],
@@ -102,7 +102,7 @@ export async function openTestMethods({
     onRecorded: () => () => {},
     nodeChanges: createNodeChanges(),
     wakeDeliveries: () => changed.push('deliveries'),
-    runs: createCoordinator({
+    runs: new Coordinator({
       ...{ store, edition, clock, log: () => {} },
       dispatch: async () => ({ kind: 'allow' }),
       needsHooks: async () => [],
@@ -111,7 +111,7 @@ export async function openTestMethods({
       hasHooks: async () => false,
       toolCallAgents: async () => [],
     }),
-    approvals: createApprovals({
+    approvals: new Approvals({
       ...{ store, clock, log: () => {} },
       steps: { record: async () => {} },
       changed: () => {},

@@ -8,7 +8,7 @@ import { runnerGateway } from '../../src/app/runner-gateway.ts'
 import { createRunnerMeans } from '../../src/app/runner-means.ts'
 import { createClient } from '../../src/client/client.ts'
 import type { Log } from '../../src/engine/core/records/sink.ts'
-import { type RunnerGateway, startRunner } from '../../src/runs/runner/runner.ts'
+import { Runner, type RunnerGateway } from '../../src/runs/runner/runner.ts'
 import { type Answer, type Running, running } from '../gateway/running.fixture.ts'
 import { freshDatabase } from '../postgres/database.ts'
 
@@ -64,7 +64,7 @@ export async function localRunner(
   const { means, dispose } = createRunnerMeans({
     ...{ env, client, log, cwd: process.cwd(), folders: () => [tmpdir()] },
   })
-  const runner = startRunner({
+  const runner = new Runner({
     gateway: wrap(runnerGateway(client)),
     offer: {
       ...{ hostname: 'here', project_dir: '', executor_profile: '', executor_type: 'command' },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { runnerGateway } from '../../src/app/runner-gateway.ts'
 import { createRunnerMeans } from '../../src/app/runner-means.ts'
 import { createClient } from '../../src/client/client.ts'
-import { startRunner } from '../../src/runs/runner/runner.ts'
+import { Runner } from '../../src/runs/runner/runner.ts'
 import type { Running } from '../gateway/running.fixture.ts'
 import { runsOf, untilEnded } from '../runs/runs.fixture.ts'
 
@@ -18,7 +18,7 @@ export function sharedRunner(gateway: () => Running): void {
         if (name === 'runner.registered') registered.resolve()
       },
     })
-    const runner = startRunner({
+    const runner = new Runner({
       ...means,
       gateway: runnerGateway(client),
       offer: {

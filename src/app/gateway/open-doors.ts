@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { localCaller } from '../../access/caller.ts'
-import { createTokens } from '../../access/tokens.ts'
+import { Tokens } from '../../access/tokens.ts'
 import { errorText } from '../../engine/core/errors/error.ts'
 import type { Log } from '../../engine/core/records/sink.ts'
 import { startSpool } from '../../gateway/agents/spool.ts'
@@ -11,7 +11,7 @@ import { createCapacity } from '../../gateway/doors/capacity.ts'
 import type { Door } from '../../gateway/doors/door.ts'
 import { createGatewayServer } from '../../gateway/doors/http/gateway-server.ts'
 import { socketPath } from '../../gateway/doors/socket/socket-path.ts'
-import { createSocketServer } from '../../gateway/doors/socket/socket-server.ts'
+import { SocketServer } from '../../gateway/doors/socket/socket-server.ts'
 import { methods } from '../../gateway/methods.ts'
 import { lazyAnalyzeShell } from '../../load-shell.ts'
 import type { Store } from '../../store/store.ts'
@@ -99,7 +99,7 @@ function createDoor(
   const { dispatcher, agents, audit, worker, runs, approvals, rules } = engine
   const { handlers, dryHandlers, host, changed, status, snapshots, nodeChanges } = engine
   const store = readAfterWrite(storage.store, audit)
-  const tokens = createTokens({ store, clock, defaultTenant })
+  const tokens = new Tokens({ store, clock, defaultTenant })
   // Another node may have deleted one.
   cleanup.add(store.onHint(tokens.forget))
   const hookParts = {
@@ -130,7 +130,7 @@ function createDoor(
         ...hookParts,
         dispatcher,
         forgetTokens: tokens.forget,
-        recorded: audit.flushed,
+        recorded: () => audit.flushed(),
         wakeDeliveries: worker.wake,
       }),
       runs,
@@ -168,7 +168,7 @@ async function openUnixSocket({ options, env, home }: GatewayContext, door: Door
   if (options.socket === false || uid === undefined) return undefined
   const folders = { home: home.folder, runtimeDir: env.XDG_RUNTIME_DIR, tempDir: tmpdir(), uid }
   const path = options.socket ?? socketPath(folders)
-  const server = createSocketServer({ door, path, holdsLock, uid })
+  const server = new SocketServer({ door, path, holdsLock, uid })
   await server.listen()
-  return { path, close: server.close }
+  return { path, close: (graceMs: number) => server.close(graceMs) }
 }

@@ -1,16 +1,16 @@
 import type { ListenAddress } from '../../access/site.ts'
 import { type ApprovalSteps, createApprovalSteps } from '../../approvals/approval-steps.ts'
-import { type Approvals, createApprovals } from '../../approvals/approvals.ts'
-import { type DeliverWork, type DeliveryWorker, startDeliveries } from '../../deliveries/delivery-worker.ts'
+import { Approvals } from '../../approvals/approvals.ts'
+import { type DeliverWork, DeliveryWorker } from '../../deliveries/delivery-worker.ts'
 import { errorText } from '../../engine/core/errors/error.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
 import type { Handler, Host } from '../../engine/core/handler.ts'
 import { createListeners } from '../../engine/core/values/listeners.ts'
-import { createAgentDoor } from '../../gateway/agents/agent-door.ts'
+import { AgentDoor } from '../../gateway/agents/agent-door.ts'
 import { createDispatcher, type EventDispatcher } from '../../gateway/dispatch.ts'
 import type { Door } from '../../gateway/doors/door.ts'
 import type { Models } from '../../handlers/model/models.ts'
-import { type AuditQueue, createAuditQueue } from '../../history/record/audit-queue.ts'
+import { AuditQueue } from '../../history/record/audit-queue.ts'
 import { trustFile } from '../../hook-files/hook-folders.ts'
 import { createTouchedFolders } from '../../hook-files/touched-folders.ts'
 import { trustStore } from '../../hook-files/trust.ts'
@@ -22,7 +22,7 @@ import { createEventFolders } from '../../stored-hooks/snapshots/event-folders.t
 import { followDefinitions } from '../../stored-hooks/snapshots/follow-definitions.ts'
 import { createNodeChanges, type NodeChanges } from '../../stored-hooks/snapshots/node-changes.ts'
 import { createSessionFolders, type SessionFolders } from '../../stored-hooks/snapshots/session-folders.ts'
-import { createSnapshots, type HookChange, type Snapshots } from '../../stored-hooks/snapshots/snapshots.ts'
+import { type HookChange, Snapshots } from '../../stored-hooks/snapshots/snapshots.ts'
 import { localShell } from '../local-shell.ts'
 import { startBlueprintFiles } from './blueprint-files.ts'
 import { approvalHealth, deliveryHealth, fileHealth, hookHealth, storeHealth } from './gateway-status.ts'
@@ -59,6 +59,7 @@ export interface GatewayEngine extends Pick<Door, 'dispatcher' | 'agents'> {
 /** A receiver that hangs must not delay the stop: its delivery is claimed again later. */
 const DELIVERY_GRACE_MS = 500
 
+/** Long because it lists the parts of the engine in the order in which they start, which `cleanup` reverses. */
 export async function startEngine(context: GatewayContext, storage: GatewayStorage): Promise<GatewayEngine> {
   const { env, clock, log, cleanup } = context
   const { store } = storage
@@ -73,7 +74,7 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
   // Started before the audit queue and stopped after it, because the last group of records also becomes spans.
   const otlp = await startOtlp(env)
   if (otlp !== undefined) cleanup.add(() => otlp.stop())
-  const audit = createAuditQueue({ store, clock, log })
+  const audit = new AuditQueue({ store, clock, log })
   cleanup.add(() => audit.close())
   const due = createListeners()
   const wakeDeliveries = () => void due.notify()
@@ -82,7 +83,7 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
   const sessionFolders = createSessionFolders(store, clock)
   const rules = openRules(context, storage)
   const steps = createApprovalSteps(audit, clock)
-  const approvals = createApprovals({
+  const approvals = new Approvals({
     ...{ store, steps },
     changed: () => nodeChanges.notify(),
     wakeDeliveries,
@@ -118,7 +119,7 @@ export async function startEngine(context: GatewayContext, storage: GatewayStora
   return {
     ...runners,
     dispatcher,
-    agents: createAgentDoor({
+    agents: new AgentDoor({
       ...{ dispatcher, sessionFolders, clock, log },
       runs: runs.ofCodingAgents,
       runOfTrigger: async (tenant, session) =>
@@ -168,7 +169,7 @@ async function startWorkers(
   const follow = await followDefinitions({ store, snapshots: followed, clock, log })
   cleanup.add(() => follow.stop())
   const kinds = { [HOOK_DELIVERY]: deliverHook(dispatcher.deliver), ...ruleKinds }
-  const worker = startDeliveries({ store, kinds, clock, log })
+  const worker = new DeliveryWorker({ store, kinds, clock, log })
   cleanup.add(() => worker.stop(DELIVERY_GRACE_MS))
   const maintenance = startMaintenance({ store, settings, keyUses, clock, log })
   cleanup.add(() => maintenance.stop())
@@ -248,8 +249,8 @@ function createDispatch(
   const trust = trustStore(trustFile(env))
   const files = edition === 'lite' ? { attachFiles: folderHooks({ env, handlers, trust, log, onLoad }) } : {}
   const onReload = nodeChanges.notifyHookLoad
-  const snapshots = createSnapshots({ store, settings, makeHooks, onReload, ...files })
-  definitionsChanged.on(snapshots.refresh)
+  const snapshots = new Snapshots({ store, settings, makeHooks, onReload, ...files })
+  definitionsChanged.on((tenant) => snapshots.refresh(tenant))
   definitionsChanged.on(nodeChanges.notify)
   cleanup.add(() => snapshots.close())
   const dispatcher = createDispatcher({

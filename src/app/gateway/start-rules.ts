@@ -15,7 +15,7 @@ import type { RuleSettings } from '../../rules/actions/rule-action.ts'
 import { createRunHandler } from '../../rules/actions/run-handler.ts'
 import { deliverRuleActions } from '../../rules/actions/run-rule-actions.ts'
 import { createEnvironmentProcesses } from '../../rules/actions/warm-capacity.ts'
-import { createRuleFiles, type RuleFiles } from '../../rules/files/rule-files.ts'
+import { RuleFiles } from '../../rules/files/rule-files.ts'
 import { deliverRuleTrigger, RULE_ACTIONS } from '../../rules/fire-rules.ts'
 import { createTenantRules, type TenantRules } from '../../rules/tenant-rules.ts'
 import { createRuleTriggers, RULE_TRIGGER, type RuleTriggers } from '../../rules/trigger-rules.ts'
@@ -43,7 +43,7 @@ export function openRules(
   { store, settings }: GatewayStorage,
 ): GatewayRules {
   const trust = trustStore(trustFile(env))
-  const files = edition === 'lite' ? createRuleFiles({ env, trust, clock, log }) : undefined
+  const files = edition === 'lite' ? new RuleFiles({ env, trust, clock, log }) : undefined
   const rules = createTenantRules({
     store,
     ...(files === undefined ? {} : { files }),

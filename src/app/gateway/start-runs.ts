@@ -1,6 +1,6 @@
 import { callerWithoutToken } from '../../access/caller.ts'
 import { callerWait } from '../../pipeline/caller-wait.ts'
-import { type Coordinator, createCoordinator } from '../../runs/coordinator.ts'
+import { Coordinator } from '../../runs/coordinator.ts'
 import type { DispatchRunEvent } from '../../runs/prepare-run.ts'
 import { runOutcome } from '../../runs/run-outcome.ts'
 import { createRunProofs } from '../../runs/run-proof.ts'
@@ -42,7 +42,7 @@ export function startRuns(
     )
     return decision
   }
-  const runs = createCoordinator({
+  const runs = new Coordinator({
     ...{ store, edition, clock, log, dispatch },
     ...(options.runs === undefined ? {} : { times: options.runs }),
     proofs: createRunProofs(secrets),

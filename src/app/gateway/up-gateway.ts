@@ -6,7 +6,7 @@ import type { Log } from '../../engine/core/records/sink.ts'
 import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { type Edition, runsCommands } from '../../engine/core/values/edition.ts'
 import { startFolders } from '../../runs/runner/run-folder.ts'
-import { startRunner } from '../../runs/runner/runner.ts'
+import { Runner } from '../../runs/runner/runner.ts'
 import { outboundAllowed } from '../environment.ts'
 import { runnerGateway } from '../runner-gateway.ts'
 import { createRunnerMeans } from '../runner-means.ts'
@@ -85,7 +85,7 @@ function startLocalRunner(
     // Its runs use the providers that people configured in the gateway.
     models: { find: (name) => models.find(name, defaultTenant) },
   })
-  const runner = startRunner({
+  const runner = new Runner({
     gateway: runnerGateway(client),
     offer: {
       ...{ hostname: hostname(), project_dir: '', executor_profile: '', executor_type: 'command' },

@@ -9,7 +9,7 @@ import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import type { ExecutorSettings } from '../../runs/executor.ts'
 import { readExecutorProfile } from '../../runs/runner/executor-profiles.ts'
 import { startFolders } from '../../runs/runner/run-folder.ts'
-import { type RunnerOptions, startRunner } from '../../runs/runner/runner.ts'
+import { Runner, type RunnerOptions } from '../../runs/runner/runner.ts'
 import { command, exitCodes, type Flags } from '../command.ts'
 import { untilStopped } from '../gateway/up.ts'
 import { printMessage } from '../output.ts'
@@ -59,7 +59,7 @@ export const runnerCommand = command({
         ...{ env: process.env, client, log, cwd, folders: () => own },
         ...definedFields({ profile: executor }),
       })
-      const runner = startRunner({ ...settings, ...means, gateway: runnerGateway(client) })
+      const runner = new Runner({ ...settings, ...means, gateway: runnerGateway(client) })
       const stopped = untilStopped().then(() => runner.stop())
       await Promise.race([runner.ended, stopped]).finally(dispose)
     })

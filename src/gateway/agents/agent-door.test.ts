@@ -3,7 +3,7 @@ import { findAdapter } from '../../agents/table.ts'
 import type { Envelope } from '../../engine/core/context.ts'
 import { createSessionFolders } from '../../stored-hooks/snapshots/session-folders.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { createAgentDoor } from './agent-door.ts'
+import { AgentDoor } from './agent-door.ts'
 
 test('the envelope names the folder where the session began, also after the agent changed its directory', async () => {
   const seen: (Envelope | undefined)[] = []
@@ -14,7 +14,7 @@ test('the envelope names the folder where the session began, also after the agen
     },
   }
   const clock = fakeClock()
-  const door = createAgentDoor({
+  const door = new AgentDoor({
     dispatcher: dispatcher as never,
     sessionFolders: createSessionFolders({ keepSessionFolder: async (_, __, folder) => folder }, clock),
     clock,

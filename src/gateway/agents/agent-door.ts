@@ -23,7 +23,7 @@ import type { RunRow } from '../../runs/stored/run-tables.ts'
 import { realFolder } from '../../stored-hooks/snapshots/event-folders.ts'
 import type { SessionFolders } from '../../stored-hooks/snapshots/session-folders.ts'
 import type { Dispatcher } from '../dispatch.ts'
-import { createAgentSessions, type EventSource } from './agent-sessions.ts'
+import { AgentSessions, type EventSource } from './agent-sessions.ts'
 import { createEventPairs, type PairedEvent } from './event-pairs.ts'
 
 /** The largest native event: payloads hold whole files, and some the conversation. */
@@ -62,17 +62,6 @@ export interface PastEvent {
   readonly blocked: boolean
 }
 
-/** Decides events of coding agents in their native format. */
-export interface AgentDoor {
-  /** Resolves with the reply in the format of the agent. Rejects with a coded error if the payload is unreadable. */
-  decide(
-    caller: Caller,
-    agent: AgentAdapter,
-    request: AgentEventRequest,
-    options: AgentEventOptions,
-  ): Promise<AgentReply>
-}
-
 export type AgentReply = ProcessReply | PluginReply
 
 interface AgentDoorParts {
@@ -90,26 +79,54 @@ const MAX_UNKNOWN = 1_000
 /** Events before a tool call: a block prevents the call. */
 const beforeCall: ReadonlySet<string> = new Set(['pre_tool_use', 'permission_request'])
 
-export function createAgentDoor(parts: AgentDoorParts): AgentDoor {
-  const { dispatcher, sessionFolders, clock, log } = parts
-  const sessions = createAgentSessions()
-  const pairs = createEventPairs()
-  const unknown = new Set<string>()
+/** Decides events of coding agents in their native format. */
+export class AgentDoor {
+  readonly #parts: AgentDoorParts
+  readonly #sessions = new AgentSessions()
+  readonly #pairs = createEventPairs()
+  readonly #unknown = new Set<string>()
+
+  constructor(parts: AgentDoorParts) {
+    this.#parts = parts
+  }
+
+  /** Resolves with the reply in the format of the agent. Rejects with a coded error if the payload is unreadable. */
+  async decide(
+    caller: Caller,
+    connected: AgentAdapter,
+    request: AgentEventRequest,
+    options: AgentEventOptions,
+  ): Promise<AgentReply> {
+    const { native } = request
+    if (!isRecord(native)) throw serverError('gateway.request', 'native must be an object', { at: 'native' })
+    const { agent, event: name } = identifyAgent(connected, request.event, native)
+    const row = this.#rowOf(agent, name)
+    const isPast = options.isPast !== undefined
+    const reading = readNative(agent, name, { native, row, isPast })
+    const event = reading.event ?? row.event ?? 'agent_event'
+    const settingsOf = connected.name
+    const sent = { caller, agent, settingsOf, event, row, native, reading }
+    const first = isPast ? undefined : this.#pairs.findFirst(sent)
+    const decision = first?.decision ?? this.#decideOnce(caller, sent, request, options)
+    if (first === undefined && !isPast) this.#pairs.begin(sent, decision)
+    return agent.reply(name, deliverDecision(await decision, row.honours ?? [], agent.title).outcome, native)
+  }
 
   /** An unknown event cannot be decided: it is recorded as an observation, and logged once. */
-  const rowOf = (agent: AgentAdapter, event: string): NativeEvent => {
+  #rowOf(agent: AgentAdapter, event: string): NativeEvent {
     const row = Object.hasOwn(agent.events, event) ? agent.events[event] : undefined
     if (row !== undefined) return row
     const key = `${agent.name} ${event}`
-    if (!unknown.has(key) && unknown.size < MAX_UNKNOWN) {
-      unknown.add(key)
-      log('agent.unknown_event', { agent: agent.name, event: event.slice(0, 80) })
+    if (!this.#unknown.has(key) && this.#unknown.size < MAX_UNKNOWN) {
+      this.#unknown.add(key)
+      this.#parts.log('agent.unknown_event', { agent: agent.name, event: event.slice(0, 80) })
     }
     return {}
   }
 
   /** Without a folder, the hook files of the administrator and the user still apply. */
-  const agentFoldersOf = async (where: EventSource, { cwd: given, session }: Envelope, own?: string) => {
+  async #agentFoldersOf(where: EventSource, { cwd: given, session }: Envelope, own?: string) {
+    const { sessionFolders } = this.#parts
     const cwd = realFolder(given)
     if (session === undefined) return { cwd, start: cwd }
     const start = await sessionFolders.startOf({ ...where, session }, cwd)
@@ -118,31 +135,33 @@ export function createAgentDoor(parts: AgentDoorParts): AgentDoor {
     return { cwd, start }
   }
 
-  const processOf = (process: string | undefined) =>
-    process === undefined ? {} : { process, processTurn: sessions.turnOf(process) }
+  #processOf(process: string | undefined) {
+    return process === undefined ? {} : { process, processTurn: this.#sessions.turnOf(process) }
+  }
 
   /** Decides an event that is not the second of a pair. */
-  const decideOnce = async (
+  async #decideOnce(
     caller: Caller,
     { agent, event, reading, row }: PairedEvent,
     request: AgentEventRequest,
     { isLocal, key, isPast, onPending, findProcess, ...options }: AgentEventOptions,
-  ): Promise<Decision> => {
+  ): Promise<Decision> {
+    const { dispatcher, clock, log } = this.#parts
     const where = { tenant: caller.tenant, agent: agent.name, now: clock.now() }
-    const own = sessions.join(where, event, reading)
+    const own = this.#sessions.join(where, event, reading)
     const called =
       beforeCall.has(event) && isPast === undefined
-        ? await withRun(parts, where, own, {
+        ? await withRun(this.#parts, where, own, {
             ...{ proof: request.run, withinMs: request.withinMs, signal: options.signal },
           })
         : own
-    const joined = called.run === undefined ? await withDepth(parts, where, called) : called
+    const joined = called.run === undefined ? await withDepth(this.#parts, where, called) : called
     const { lane, turn } = joined
     if (event === 'user_prompt_submit' && lane === undefined && turn !== undefined) {
       const process = findProcess?.()
-      if (process !== undefined) sessions.beginTurn(process, turn)
+      if (process !== undefined) this.#sessions.beginTurn(process, turn)
     }
-    const folder = isLocal ? await agentFoldersOf(where, joined, reading.envelope.session) : undefined
+    const folder = isLocal ? await this.#agentFoldersOf(where, joined, reading.envelope.session) : undefined
     const envelope =
       folder === undefined || folder.start === '/' ? joined : { ...joined, project: folder.start }
     const canAsk = row.honours?.includes('ask') === true
@@ -155,7 +174,7 @@ export function createAgentDoor(parts: AgentDoorParts): AgentDoor {
       },
       {
         ...options,
-        ...(findProcess === undefined ? {} : { process: () => processOf(findProcess()) }),
+        ...(findProcess === undefined ? {} : { process: () => this.#processOf(findProcess()) }),
         ...{ canAsk, ...callerWait(request.withinMs, canAsk, onPending) },
         ...(folder === undefined ? {} : { folder }),
         ...(called === own ? {} : { isAgentProved: true }),
@@ -163,33 +182,10 @@ export function createAgentDoor(parts: AgentDoorParts): AgentDoor {
       },
     )
     const { outcome, undelivered } = deliverDecision(decision, row.honours ?? [], agent.title)
-    if (outcome.kind === 'block' && beforeCall.has(event)) sessions.refuseCall(where, envelope)
+    if (outcome.kind === 'block' && beforeCall.has(event)) this.#sessions.refuseCall(where, envelope)
     if (undelivered.length > 0 && isPast === undefined)
       log('agent.undelivered', { agent: agent.name, event, event_id: eventId, what: undelivered })
     return decision
-  }
-
-  return {
-    async decide(caller, connected, request, options) {
-      const { native } = request
-      if (!isRecord(native))
-        throw serverError('gateway.request', 'native must be an object', { at: 'native' })
-      const { agent, event: name } = identifyAgent(connected, request.event, native)
-      const row = rowOf(agent, name)
-      const isPast = options.isPast !== undefined
-      const reading = readNative(agent, name, { native, row, isPast })
-      const event = reading.event ?? row.event ?? 'agent_event'
-      const settingsOf = connected.name
-      const sent = { caller, agent, settingsOf, event, row, native, reading }
-      const first = isPast ? undefined : pairs.findFirst(sent)
-      const decision = first?.decision ?? decideOnce(caller, sent, request, options)
-      if (first === undefined && !isPast) pairs.begin(sent, decision)
-      return agent.reply(
-        name,
-        deliverDecision(await decision, row.honours ?? [], agent.title).outcome,
-        native,
-      )
-    },
   }
 }
 

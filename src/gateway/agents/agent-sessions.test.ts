@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { NativeReading } from '../../agents/agent-adapter.ts'
 import type { Envelope } from '../../engine/core/context.ts'
-import { createAgentSessions } from './agent-sessions.ts'
+import { AgentSessions } from './agent-sessions.ts'
 
 const where = { tenant: 't', agent: 'robot', now: 1 }
 
 function joined() {
-  const sessions = createAgentSessions()
+  const sessions = new AgentSessions()
   const join = (event: string, envelope: Envelope, more: Partial<NativeReading> = {}) =>
     sessions.join(where, event, { payload: {}, ...more, envelope: { session: 's', ...envelope } })
   return {
@@ -108,7 +108,7 @@ test.each(['__proto__', 'constructor', 'toString', '\0', 's\0s', 'x'.repeat(500)
 )
 
 test('what tenants and agents call alike is not the same', () => {
-  const sessions = createAgentSessions()
+  const sessions = new AgentSessions()
   const join = (tenant: string, agent: string, envelope: Envelope) =>
     sessions.join({ tenant, agent, now: 1 }, 'user_prompt_submit', { payload: {}, envelope })
   join('t', 'a', { session: 's', turn: 'one' })

@@ -5,18 +5,6 @@ import type { Envelope } from '../../engine/core/context.ts'
 import { stableJson } from '../../engine/core/values/stable-json.ts'
 import { timeUuid } from '../../safe/time-uuid.ts'
 
-/** Connects the events of one coding agent session: turn, tool call, sub-agent and its depth. */
-export interface AgentSessions {
-  /** Completes the envelope with values from earlier events of the session. */
-  join(source: EventSource, event: string, reading: NativeReading): Envelope
-  /** A prompt begins a turn of the process, whatever session it names. */
-  beginTurn(process: string, turn: string): void
-  /** The latest turn of the process; empty if it has begun none. */
-  turnOf(process: string): string
-  /** Records that a tool call was blocked, so it starts no sub-agent. */
-  refuseCall(source: EventSource, envelope: Envelope): void
-}
-
 export interface EventSource {
   readonly tenant: string
   readonly agent: string
@@ -55,69 +43,74 @@ const spawningTools = new Set(['Agent', 'Task'])
 /** Events after which a tool call starts no further sub-agent. */
 const callEnds = new Set(['post_tool_use', 'post_tool_use_failure', 'permission_denied'])
 
-export function createAgentSessions(): AgentSessions {
-  const sessions = new LRUCache<string, Session>({ max: MAX_SESSIONS })
-  const turns = new LRUCache<string, string>({ max: MAX_SESSIONS })
-  const sessionOf = (key: string, parent: string | undefined): Session => {
-    const known = sessions.get(key)
-    if (known !== undefined) return known
-    const fresh: Session = {
-      turn: undefined,
-      lanes: new Map(),
-      spawning: [],
-      call: undefined,
-      parent,
+/** Connects the events of one coding agent session: turn, tool call, sub-agent and its depth. */
+export class AgentSessions {
+  readonly #sessions = new LRUCache<string, Session>({ max: MAX_SESSIONS })
+  readonly #turns = new LRUCache<string, string>({ max: MAX_SESSIONS })
+
+  /** Completes the envelope with values from earlier events of the session. */
+  join(source: EventSource, event: string, reading: NativeReading): Envelope {
+    const { agent, now } = source
+    const named = { ...reading.envelope, agent, host: agent }
+    const { session: id } = named
+    if (id === undefined) return named
+    const key = keyIn(source)
+    const own = this.#sessionOf(key(id), reading.parentSession)
+    const root = rootOf(id, (session) => this.#sessions.get(key(session))?.parent)
+    const session = root === id ? own : this.#sessionOf(key(root), undefined)
+    const lane = named.lane ?? (root === id ? undefined : id)
+    if (event === 'user_prompt_submit' && lane === undefined) {
+      session.turn = named.turn ?? timeUuid(now)
+      session.spawning = []
     }
-    sessions.set(key, fresh)
+    const { depth, parent } = findLane(session, lane, own.parent === root ? undefined : own.parent)
+    if (event === 'subagent_start') {
+      const started = startedLane(reading)
+      beginLane(session, started)
+      // Some agents give a sub-agent its own session, with the lane as its id.
+      if (started !== undefined) this.#sessionOf(key(started), root)
+    }
+    const toolCall = named.toolCall ?? lastCallOf(session, event, reading)
+    recordToolCall(session, event, { lane, toolCall, reading })
+    const turn = named.turn ?? session.turn
+    return {
+      ...named,
+      session: root,
+      ...(turn === undefined ? {} : { turn }),
+      ...(lane === undefined ? {} : { lane, parentAgent: parent ?? agent, depth }),
+      ...(toolCall === undefined ? {} : { toolCall }),
+    }
+  }
+
+  /** A prompt begins a turn of the process, whatever session it names. */
+  beginTurn(process: string, turn: string): void {
+    this.#turns.set(process, turn)
+  }
+
+  /** The latest turn of the process; empty if it has begun none. */
+  turnOf(process: string): string {
+    return this.#turns.get(process) ?? ''
+  }
+
+  /** Records that a tool call was blocked, so it starts no sub-agent. */
+  refuseCall(source: EventSource, { session: id, lane, toolCall }: Envelope): void {
+    const session = id === undefined ? undefined : this.#sessions.get(keyIn(source)(id))
+    if (session === undefined) return
+    const last = session.spawning.findLastIndex((each) => each.lane === lane && each.call === toolCall)
+    session.spawning = session.spawning.filter((_, index) => index !== last)
+  }
+
+  #sessionOf(key: string, parent: string | undefined): Session {
+    const known = this.#sessions.get(key)
+    if (known !== undefined) return known
+    const fresh: Session = { turn: undefined, lanes: new Map(), spawning: [], call: undefined, parent }
+    this.#sessions.set(key, fresh)
     return fresh
   }
-  const keyIn =
-    ({ tenant, agent }: EventSource) =>
-    (session: string) =>
-      `${tenant}\0${agent}\0${session}`
+}
 
-  return {
-    join(source, event, reading) {
-      const { agent, now } = source
-      const named = { ...reading.envelope, agent, host: agent }
-      const { session: id } = named
-      if (id === undefined) return named
-      const key = keyIn(source)
-      const own = sessionOf(key(id), reading.parentSession)
-      const root = rootOf(id, (session) => sessions.get(key(session))?.parent)
-      const session = root === id ? own : sessionOf(key(root), undefined)
-      const lane = named.lane ?? (root === id ? undefined : id)
-      if (event === 'user_prompt_submit' && lane === undefined) {
-        session.turn = named.turn ?? timeUuid(now)
-        session.spawning = []
-      }
-      const { depth, parent } = findLane(session, lane, own.parent === root ? undefined : own.parent)
-      if (event === 'subagent_start') {
-        const started = startedLane(reading)
-        beginLane(session, started)
-        // Some agents give a sub-agent its own session, with the lane as its id.
-        if (started !== undefined) sessionOf(key(started), root)
-      }
-      const toolCall = named.toolCall ?? lastCallOf(session, event, reading)
-      recordToolCall(session, event, { lane, toolCall, reading })
-      const turn = named.turn ?? session.turn
-      return {
-        ...named,
-        session: root,
-        ...(turn === undefined ? {} : { turn }),
-        ...(lane === undefined ? {} : { lane, parentAgent: parent ?? agent, depth }),
-        ...(toolCall === undefined ? {} : { toolCall }),
-      }
-    },
-    beginTurn: (process, turn) => void turns.set(process, turn),
-    turnOf: (process) => turns.get(process) ?? '',
-    refuseCall(source, { session: id, lane, toolCall }) {
-      const session = id === undefined ? undefined : sessions.get(keyIn(source)(id))
-      if (session === undefined) return
-      const last = session.spawning.findLastIndex((each) => each.lane === lane && each.call === toolCall)
-      session.spawning = session.spawning.filter((_, index) => index !== last)
-    },
-  }
+function keyIn({ tenant, agent }: EventSource): (session: string) => string {
+  return (session) => `${tenant}\0${agent}\0${session}`
 }
 
 function rootOf(id: string, parentOf: (session: string) => string | undefined): string {

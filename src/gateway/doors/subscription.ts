@@ -1,6 +1,7 @@
 import { errorText } from '../../engine/core/errors/error.ts'
 import type { Log } from '../../engine/core/records/sink.ts'
 import type { Clock } from '../../engine/core/values/clock.ts'
+import { rerun } from '../../engine/core/values/rerun.ts'
 import type { SubscriptionMethod } from '../../methods/method.ts'
 import { type MethodContext, prepareCall } from './call-method.ts'
 
@@ -69,8 +70,6 @@ function follow<Page extends { readonly nextCursor: string }>(feed: Following<Pa
   const { clock, log, caller } = feed
   let { cursor } = feed
   let stopped = false
-  let reading = false
-  let again = false
 
   async function sendPage(): Promise<boolean> {
     const page = await feed.read(cursor)
@@ -85,22 +84,14 @@ function follow<Page extends { readonly nextCursor: string }>(feed: Following<Pa
     return items.length === PAGE
   }
 
-  async function sendNew(): Promise<void> {
-    again = true
-    if (reading) return
-    reading = true
+  const sendNew = rerun(async () => {
     try {
-      while (again && !stopped) {
-        again = false
-        while (await sendPage());
-      }
+      while (!stopped && (await sendPage()));
     } catch (thrown) {
       // The next attempt reads from the same cursor.
       log('gateway.tail_failed', { tenant: caller.tenant, error: errorText(thrown) })
-    } finally {
-      reading = false
     }
-  }
+  })
 
   const unwatch = feed.watch(() => void sendNew())
   const poll = clock.every(POLL_MS, () => void sendNew())

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Log } from '../../engine/core/records/sink.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import type { EventRecord } from '../audit-tables.ts'
-import { createAuditQueue } from './audit-queue.ts'
+import { AuditQueue } from './audit-queue.ts'
 
 /** A store that writes when told to, and fails when told to. */
 function slowStore() {
@@ -20,7 +20,7 @@ function setUp() {
   const store = slowStore()
   const logged: string[] = []
   const log: Log = (name) => void logged.push(name)
-  return { clock, store, logged, queue: createAuditQueue({ store, clock, log }) }
+  return { clock, store, logged, queue: new AuditQueue({ store, clock, log }) }
 }
 
 const event = (id: string) => ({ event: () => ({ event_id: id }) as EventRecord })

@@ -1,7 +1,7 @@
 import type { NewDelivery } from '../../deliveries/delivery-table.ts'
 import { errorText } from '../../engine/core/errors/error.ts'
 import type { Log } from '../../engine/core/records/sink.ts'
-import { after } from '../../engine/core/values/after.ts'
+import { endedWithin } from '../../engine/core/values/after.ts'
 import type { Clock, Ticker } from '../../engine/core/values/clock.ts'
 import { createListeners } from '../../engine/core/values/listeners.ts'
 import type { StatusPart } from '../../methods/status-part.ts'
@@ -16,23 +16,10 @@ export interface AuditItem {
   readonly answers?: readonly NewAnswer[]
 }
 
-/** Group commit: dispatches add their records here and continue. */
-export interface AuditQueue {
-  add(item: AuditItem): void
-  /** Resolves when the item is on disk. Rejects if it cannot be written; the item is then dropped. */
-  commit(item: AuditItem): Promise<void>
-  /** True while writing falls behind. Callers should then wait for `settled` before they answer. */
-  isBehind(): boolean
-  /**
-   * Resolves when the current groups are written, or after a time limit: a gate does not wait for a store that hangs.
-   */
-  settled(): Promise<void>
-  /** Resolves when everything added so far was written or has failed. */
-  flushed(): Promise<void>
-  /** Calls back after each written group. Returns the undo function. */
-  onWritten(listener: () => void): () => void
-  readonly status: StatusPart
-  close(): Promise<void>
+interface AuditQueueParts {
+  readonly store: Pick<Store, 'recordEvents'>
+  readonly clock: Clock
+  readonly log: Log
 }
 
 interface Waiting {
@@ -53,142 +40,150 @@ const MAX_UNDER_WAY = 3
 const RETRY_MS = 250
 const PATIENCE_MS = 1_000
 
-export function createAuditQueue({
-  store,
-  clock,
-  log,
-}: {
-  readonly store: Pick<Store, 'recordEvents'>
-  readonly clock: Clock
-  readonly log: Log
-}): AuditQueue {
-  let waiting: Waiting[] = []
+/** Group commit: dispatches add their records here and continue. */
+export class AuditQueue {
+  readonly #parts: AuditQueueParts
+  readonly #listeners = createListeners()
+  /** Calls back after each written group. Returns the undo function. */
+  readonly onWritten = this.#listeners.on
+  #waiting: Waiting[] = []
   /** Groups being written, oldest first. They do not wait for each other, so that a slow disk does not delay all. */
-  const groups = new Set<readonly Waiting[]>()
-  let ticker: Ticker | undefined
-  let written: Promise<void> = Promise.resolve()
-  let settling: Promise<void> | undefined
-  let failure: string | undefined
-  let failedAt = 0
-  let lost = 0
-  let isClosed = false
-  const { on: onWritten, notify } = createListeners()
+  readonly #groups = new Set<readonly Waiting[]>()
+  #ticker: Ticker | undefined
+  #written: Promise<void> = Promise.resolve()
+  #settling: Promise<void> | undefined
+  #failure: string | undefined
+  #failedAt = 0
+  #lost = 0
+  #isClosed = false
 
-  const stopTicker = () => {
-    ticker?.stop()
-    ticker = undefined
+  constructor(parts: AuditQueueParts) {
+    this.#parts = parts
   }
-  const hasRoom = () => groups.size < (failure === undefined ? MAX_UNDER_WAY : 1)
-  const wake = (isUrgent: boolean) => {
-    if (!hasRoom()) return
-    const isDown = failure !== undefined && clock.elapsed() - failedAt < RETRY_MS
-    const isDue = waiting.length >= GROUP || (isUrgent && groups.size === 0)
-    if (isDue && !isDown) return start()
-    ticker ??= clock.every(isDown ? RETRY_MS : WAIT_MS, start)
+
+  add(item: AuditItem): void {
+    this.#waiting.push({ item, since: this.#parts.clock.elapsed() })
+    this.#wake(false)
   }
-  const start = () => {
-    stopTicker()
+
+  /** Resolves when the item is on disk. Rejects if it cannot be written; the item is then dropped. */
+  commit(item: AuditItem): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, since: this.#parts.clock.elapsed(), resolve, reject })
+      // While the store is down, no caller waits for the next attempt.
+      this.#wake(true)
+    })
+  }
+
+  /** True while writing falls behind. Callers should then wait for `settled` before they answer. */
+  isBehind(): boolean {
+    const [group = this.#waiting] = this.#groups
+    const [oldest] = group
+    if (this.#failure !== undefined || oldest === undefined) return false
+    return this.#parts.clock.elapsed() - oldest.since > BEHIND_MS
+  }
+
+  /** Resolves when the current groups are written, or after a time limit: a gate does not wait for a store that hangs. */
+  settled(): Promise<void> {
+    this.#wake(true)
+    this.#settling ??= endedWithin(this.#parts.clock, PATIENCE_MS, this.#written).finally(() => {
+      this.#settling = undefined
+    })
+    return this.#settling
+  }
+
+  /** Resolves when everything added so far was written or has failed. */
+  async flushed(): Promise<void> {
+    // One group may be in progress, and the next holds what came meanwhile.
+    let left = Math.ceil(this.#waiting.length / GROUP) + 1
+    for (; left > 0 && this.#failure === undefined; left--) {
+      await this.#written
+      if (this.#waiting.length === 0) break
+      this.#start()
+    }
+    await this.#written
+  }
+
+  readonly status: StatusPart = () => {
+    const underWay = [...this.#groups].reduce((sum, group) => sum + group.length, 0)
+    const details = { waiting: this.#waiting.length + underWay, lost: this.#lost }
+    if (this.#failure !== undefined)
+      return { name: 'audit', state: 'bad', text: `cannot be written: ${this.#failure}`, details }
+    if (this.#lost > 0)
+      return { name: 'audit', state: 'warn', text: `${this.#lost} records were lost`, details }
+    return { name: 'audit', state: 'ok', text: 'written', details }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (let attempt = 0; attempt < 20 && this.#waiting.length + this.#groups.size > 0; attempt++) {
+      this.#start()
+      await this.#written
+    }
+    this.#stopTicker()
+  }
+
+  #stopTicker(): void {
+    this.#ticker?.stop()
+    this.#ticker = undefined
+  }
+
+  #hasRoom(): boolean {
+    return this.#groups.size < (this.#failure === undefined ? MAX_UNDER_WAY : 1)
+  }
+
+  #wake(isUrgent: boolean): void {
+    if (!this.#hasRoom()) return
+    const { clock } = this.#parts
+    const isDown = this.#failure !== undefined && clock.elapsed() - this.#failedAt < RETRY_MS
+    const isDue = this.#waiting.length >= GROUP || (isUrgent && this.#groups.size === 0)
+    if (isDue && !isDown) return this.#start()
+    this.#ticker ??= clock.every(isDown ? RETRY_MS : WAIT_MS, this.#start)
+  }
+
+  readonly #start = (): void => {
+    this.#stopTicker()
     // After a failure an empty group is written too: a node that is not ready receives no event that could show its
     // recovery.
-    if (!hasRoom() || (waiting.length === 0 && failure === undefined)) return
-    const group = waiting.slice(0, GROUP)
-    waiting = waiting.slice(GROUP)
-    groups.add(group)
-    const done = write(group).then(() => {
-      groups.delete(group)
-      if (isClosed) return
-      if (waiting.length > 0 || failure !== undefined) wake(failure === undefined)
+    if (!this.#hasRoom() || (this.#waiting.length === 0 && this.#failure === undefined)) return
+    const group = this.#waiting.slice(0, GROUP)
+    this.#waiting = this.#waiting.slice(GROUP)
+    this.#groups.add(group)
+    const done = this.#write(group).then(() => {
+      this.#groups.delete(group)
+      if (this.#isClosed) return
+      if (this.#waiting.length > 0 || this.#failure !== undefined) this.#wake(this.#failure === undefined)
     })
-    const before = written
-    written = done.then(() => before)
+    const before = this.#written
+    this.#written = done.then(() => before)
   }
 
-  const write = async (group: readonly Waiting[]) => {
+  async #write(group: readonly Waiting[]): Promise<void> {
     try {
-      await record(store, group)
-      failure = undefined
+      await record(this.#parts.store, group)
+      this.#failure = undefined
       for (const { resolve } of group) resolve?.()
-      void notify()
+      void this.#listeners.notify()
     } catch (thrown) {
-      failed(group, thrown)
+      this.#failed(group, thrown)
     }
   }
-  const failed = (group: readonly Waiting[], thrown: unknown) => {
+
+  #failed(group: readonly Waiting[], thrown: unknown): void {
+    const { clock, log } = this.#parts
     const error = errorText(thrown)
-    failure = error
-    failedAt = clock.elapsed()
+    this.#failure = error
+    this.#failedAt = clock.elapsed()
     if (group.length > 0) log('security.hook.audit_write_failed', { events: group.length, error })
     // Waiting callers get the error and may retry. The others have their answer, so their records are written again.
     for (const { reject } of group) reject?.(thrown)
-    waiting = [...group.filter(({ reject }) => reject === undefined), ...waiting]
-    if (waiting.length <= MAX_KEPT) return
-    const dropped = waiting.length - MAX_KEPT
-    for (const { reject } of waiting.slice(0, dropped)) reject?.(thrown)
-    waiting = waiting.slice(dropped)
-    lost += dropped
-    log('security.hook.audit_lost', { events: dropped, total: lost })
+    this.#waiting = [...group.filter(({ reject }) => reject === undefined), ...this.#waiting]
+    const dropped = this.#waiting.length - MAX_KEPT
+    if (dropped <= 0) return
+    for (const { reject } of this.#waiting.splice(0, dropped)) reject?.(thrown)
+    this.#lost += dropped
+    log('security.hook.audit_lost', { events: dropped, total: this.#lost })
   }
-
-  return {
-    add(item) {
-      waiting.push({ item, since: clock.elapsed() })
-      wake(false)
-    },
-    commit: (item) =>
-      new Promise((resolve, reject) => {
-        waiting.push({ item, since: clock.elapsed(), resolve, reject })
-        // While the store is down, no caller waits for the next attempt.
-        wake(true)
-      }),
-    isBehind() {
-      const [group = waiting] = groups
-      const [oldest] = group
-      return failure === undefined && oldest !== undefined && clock.elapsed() - oldest.since > BEHIND_MS
-    },
-    settled() {
-      wake(true)
-      settling ??= patiently(written, clock).finally(() => {
-        settling = undefined
-      })
-      return settling
-    },
-    async flushed() {
-      // One group may be in progress, and the next holds what came meanwhile.
-      for (let left = Math.ceil(waiting.length / GROUP) + 1; left > 0 && failure === undefined; left--) {
-        await written
-        if (waiting.length === 0) break
-        start()
-      }
-      await written
-    },
-    onWritten,
-    status: () => {
-      const underWay = [...groups].reduce((sum, group) => sum + group.length, 0)
-      const details = { waiting: waiting.length + underWay, lost }
-      if (failure !== undefined)
-        return { name: 'audit', state: 'bad', text: `cannot be written: ${failure}`, details }
-      if (lost > 0) return { name: 'audit', state: 'warn', text: `${lost} records were lost`, details }
-      return { name: 'audit', state: 'ok', text: 'written', details }
-    },
-    async close() {
-      isClosed = true
-      for (let attempt = 0; attempt < 20 && waiting.length + groups.size > 0; attempt++) {
-        start()
-        await written
-      }
-      stopTicker()
-    },
-  }
-}
-
-function patiently(written: Promise<void>, clock: Clock): Promise<void> {
-  return new Promise((resolve) => {
-    const callOff = after(clock, PATIENCE_MS, resolve)
-    written.finally(() => {
-      callOff()
-      resolve()
-    })
-  })
 }
 
 async function record(store: Pick<Store, 'recordEvents'>, group: readonly Waiting[]): Promise<void> {

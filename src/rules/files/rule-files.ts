@@ -35,14 +35,6 @@ export interface RuleFileStatus {
   readonly problem?: string
 }
 
-/** The files with recovery rules. A changed file is in use a second later. */
-export interface RuleFiles {
-  /** The rules of the files that apply in these folders. */
-  groupsOf(folders: RuleFolders): readonly RuleGroup[]
-  /** The files that were read so far, read again where they changed, and every rule file that is trusted. */
-  known(): readonly KnownRuleFile[]
-}
-
 /** A rule file with the rules of it that are in force. */
 export interface KnownRuleFile extends RuleFileStatus {
   /** Differs after the file or the trust in it has changed. */
@@ -64,57 +56,88 @@ interface FileEntry {
   readonly level: RuleFilePath['level']
 }
 
-/**
- * Reads `hook-chains.json` of the administrator, the user and the repository, with the trust that hook files need. Each use
- * looks at most once per second whether a file changed, so nothing has to watch folders that no agent works in.
- */
-export function createRuleFiles(parts: {
+interface RuleFilesParts {
   readonly env: Environment
   readonly trust: TrustStore
   readonly clock: Clock
   readonly log: Log
-}): RuleFiles {
-  const { env, trust, clock, log } = parts
-  const entries = new LRUCache<string, FileEntry>({ max: MAX_FILES })
-  const lists = new LRUCache<string, { readonly at: number; readonly paths: readonly RuleFilePath[] }>({
+}
+
+/**
+ * Reads `hook-chains.json` of the administrator, the user and the repository, with the trust that hook files need. Each use
+ * looks at most once per second whether a file changed, so nothing has to watch folders that no agent works in.
+ */
+export class RuleFiles {
+  readonly #parts: RuleFilesParts
+  readonly #entries = new LRUCache<string, FileEntry>({ max: MAX_FILES })
+  readonly #lists = new LRUCache<string, { readonly at: number; readonly paths: readonly RuleFilePath[] }>({
     max: MAX_FILES,
   })
+  #repositories: readonly string[] = []
+  #trusted: { readonly fingerprint: string; readonly paths: readonly string[] } | undefined
+  #trustProblem: string | undefined
 
-  let repositories: readonly string[] = []
-  let trustProblem: string | undefined
+  constructor(parts: RuleFilesParts) {
+    this.#parts = parts
+  }
+
+  /** The rules of the files that apply in these folders. */
+  groupsOf(folders: RuleFolders): readonly RuleGroup[] {
+    return this.#pathsOf(folders).flatMap((file) => this.#read(file) ?? [])
+  }
+
+  /** The files that were read so far, read again where they changed, and every rule file that is trusted. */
+  known(): readonly KnownRuleFile[] {
+    const everywhere = this.#pathsOf({ cwd: '/', start: '/' })
+    const trustedFiles = this.#trustedRuleFiles().map((path) => ({ path, level: 'repository' as const }))
+    const before = [...this.#entries].map(([path, { level }]) => ({ path, level }))
+    // The path that events named comes last: windows and firings have it as the source of the rules.
+    const files = new Map(
+      [...everywhere, ...trustedFiles, ...before].map((file) => [realPath(file.path), file]),
+    )
+    for (const file of files.values()) this.#read(file)
+    const listed = [...files.values()].flatMap(({ path }) => {
+      const { status, group, fingerprint = '' } = this.#entries.peek(path) ?? {}
+      return status === undefined ? [] : [{ ...status, group, fingerprint }]
+    })
+    return [...this.#unusableTrust(), ...listed]
+  }
+
   /** While the trust store cannot be read, what it said before counts: rules elsewhere must not be off with it. */
-  const readTrust = <T>(find: () => T, before: T): T => {
+  #readTrust<T>(find: () => T, before: T): T {
     try {
       const found = find()
-      trustProblem = undefined
+      this.#trustProblem = undefined
       return found
     } catch (thrown) {
-      trustProblem = errorText(thrown)
+      this.#trustProblem = errorText(thrown)
       return before
     }
   }
 
-  const pathsOf = (folders: RuleFolders): readonly RuleFilePath[] => {
+  #pathsOf(folders: RuleFolders): readonly RuleFilePath[] {
+    const { env, trust, clock } = this.#parts
     const key = `${folders.cwd}\0${folders.start}`
-    const known = lists.get(key)
+    const known = this.#lists.get(key)
     if (known !== undefined && clock.elapsed() - known.at < CHECK_MS) return known.paths
-    repositories = readTrust(() => trust.repositories(), repositories)
-    const paths = ruleFilePaths({ ...folders, env, repositories })
-    lists.set(key, { at: clock.elapsed(), paths })
+    this.#repositories = this.#readTrust(() => trust.repositories(), this.#repositories)
+    const paths = ruleFilePaths({ ...folders, env, repositories: this.#repositories })
+    this.#lists.set(key, { at: clock.elapsed(), paths })
     return paths
   }
 
-  const read = (file: RuleFilePath): RuleGroup | undefined => {
-    const known = entries.get(file.path)
+  #read(file: RuleFilePath): RuleGroup | undefined {
+    const { trust, clock, log } = this.#parts
+    const known = this.#entries.get(file.path)
     const now = clock.elapsed()
     if (known !== undefined && now - known.checkedAt < CHECK_MS) return known.group
     const fingerprint = [file.path, trust.file].map(fingerprintOf).join(' | ')
     if (known?.fingerprint === fingerprint && !known.isUnread) {
-      entries.set(file.path, { ...known, checkedAt: now })
+      this.#entries.set(file.path, { ...known, checkedAt: now })
       return known.group
     }
     const reading = readRuleFile(file, trust, known?.group)
-    entries.set(file.path, { checkedAt: now, fingerprint, level: file.level, ...reading })
+    this.#entries.set(file.path, { checkedAt: now, fingerprint, level: file.level, ...reading })
     const { group, status } = reading
     const isNews =
       known === undefined
@@ -124,41 +147,22 @@ export function createRuleFiles(parts: {
     return group
   }
 
-  let trusted: { readonly fingerprint: string; readonly paths: readonly string[] } | undefined
-  const trustedRuleFiles = (): readonly string[] => {
+  #trustedRuleFiles(): readonly string[] {
+    const { trust } = this.#parts
     const fingerprint = fingerprintOf(trust.file)
-    if (trusted?.fingerprint === fingerprint && trustProblem === undefined) return trusted.paths
-    const paths = readTrust(() => trust.paths().filter(isRuleFile), trusted?.paths ?? [])
-    trusted = { fingerprint, paths }
+    if (this.#trusted?.fingerprint === fingerprint && this.#trustProblem === undefined)
+      return this.#trusted.paths
+    const paths = this.#readTrust(() => trust.paths().filter(isRuleFile), this.#trusted?.paths ?? [])
+    this.#trusted = { fingerprint, paths }
     return paths
   }
-  const unusableTrust = (): readonly KnownRuleFile[] =>
-    trustProblem === undefined
-      ? []
-      : [
-          {
-            ...{ file: trust.file, state: 'red', rules: 0, problem: trustProblem },
-            ...{ fingerprint: fingerprintOf(trust.file), group: undefined },
-          },
-        ]
 
-  return {
-    groupsOf: (folders) => pathsOf(folders).flatMap((file) => read(file) ?? []),
-    known() {
-      const everywhere = pathsOf({ cwd: '/', start: '/' })
-      const trustedFiles = trustedRuleFiles().map((path) => ({ path, level: 'repository' as const }))
-      const before = [...entries].map(([path, { level }]) => ({ path, level }))
-      // The path that events named comes last: windows and firings have it as the source of the rules.
-      const files = new Map(
-        [...everywhere, ...trustedFiles, ...before].map((file) => [realPath(file.path), file]),
-      )
-      for (const file of files.values()) read(file)
-      const listed = [...files.values()].flatMap(({ path }) => {
-        const { status, group, fingerprint = '' } = entries.peek(path) ?? {}
-        return status === undefined ? [] : [{ ...status, group, fingerprint }]
-      })
-      return [...unusableTrust(), ...listed]
-    },
+  #unusableTrust(): readonly KnownRuleFile[] {
+    const { file } = this.#parts.trust
+    const problem = this.#trustProblem
+    if (problem === undefined) return []
+    const fingerprint = fingerprintOf(file)
+    return [{ file, state: 'red', rules: 0, problem, fingerprint, group: undefined }]
   }
 }
 

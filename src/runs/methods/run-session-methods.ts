@@ -149,7 +149,7 @@ const remove = defineCall({
   async run({ params: { session_id, stop_waiting = false }, caller, parts: { store, runs } }) {
     await requireSession(store, caller.tenant, session_id)
     if (stop_waiting) await runs.stopWaiting(caller.tenant, session_id)
-    if (!(await runs.deleteSession(caller.tenant, session_id)))
+    if (!(await runs.events.deleteSession(caller.tenant, session_id)))
       throw serverError('gateway.conflict', `session ${session_id} is busy`, {
         hint: 'Stop its run and wait until it has ended.',
         cause: { detail: 'Session is running. Stop session first.' },
@@ -182,7 +182,7 @@ const tail = defineSubscription({
   itemsOf: ({ events }) => events,
   cursorOf: ({ position }) => position,
   eventOf: ({ event_type }) => (named.includes(event_type) ? event_type : 'event'),
-  watch: ({ runs }, listener) => runs.onEvents(listener),
+  watch: ({ runs }, listener) => runs.events.onAppended(listener),
   needs: ['store', 'runs'],
   async first({ params, caller, parts: { store } }) {
     if (params.include_init === false) return undefined

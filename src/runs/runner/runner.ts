@@ -1,7 +1,6 @@
 import { errorText, isHookError } from '../../engine/core/errors/error.ts'
-import { after } from '../../engine/core/values/after.ts'
-import type { Clock } from '../../engine/core/values/clock.ts'
-import { createProcesses } from '../../safe/process/run-process.ts'
+import { pause } from '../../engine/core/values/after.ts'
+import { createProcesses, type Processes } from '../../safe/process/run-process.ts'
 import type { NewSessionEvent, RunResult } from '../run-events.ts'
 import type { RunnerOffer } from '../stored/run-tables.ts'
 import type { RunOrder } from './execute-command.ts'
@@ -49,13 +48,6 @@ export interface RunnerOptions extends RunnerMeans {
   readonly concurrency: number
 }
 
-export interface Runner {
-  /** Resolves when the runner has stopped: by `stop`, or because the gateway removed it. */
-  readonly ended: Promise<void>
-  /** Takes no more runs, ends the running ones, and resolves when they are reported. */
-  stop(): Promise<void>
-}
-
 const RETRY_MS = 1_000
 /** The gateway takes no longer text. */
 const MAX_ERROR = 10_000
@@ -63,164 +55,176 @@ const MAX_ERROR = 10_000
 const MAX_ATTEMPTS = 60
 
 /** Registers with a gateway, polls for runs and executes them. Registers again if the gateway forgot it. */
-export function startRunner(options: RunnerOptions): Runner {
-  const { gateway, offer, clock, log, concurrency } = options
-  // The helper kills what the runs have started, if this process is killed.
-  const processes = createProcesses({ concurrency, clock, start: 'helper' })
-  processes.warm()
-  const stopping = new AbortController()
-  const active = new Map<string, { readonly stop: AbortController; readonly done: Promise<void> }>()
+export class Runner {
+  /** Resolves when the runner has stopped: by `stop`, or because the gateway removed it. */
+  readonly ended: Promise<void>
+  readonly #options: RunnerOptions
+  readonly #gateway: RunnerGateway
+  readonly #processes: Processes
+  readonly #stopping = new AbortController()
+  readonly #active = new Map<string, { readonly stop: AbortController; readonly done: Promise<void> }>()
   /** Active runs that have ended and report their result. */
-  const reporting = new Set<string>()
-  let freed = Promise.withResolvers<void>()
-  let current: { readonly id: string; stopHeartbeat(): void } | undefined
+  readonly #reporting = new Set<string>()
+  #freed = Promise.withResolvers<void>()
+  #current: { readonly id: string; stopHeartbeat(): void } | undefined
   /** The gateway refused every report about a run. Heartbeats would keep it, so the runner registers again when it is idle. */
-  let mustRegister = false
+  #mustRegister = false
 
-  async function register(): Promise<string> {
-    current?.stopHeartbeat()
-    const { runner_id: id, heartbeat_interval_seconds: seconds } = await gateway.register(offer)
-    const ticker = clock.every(Math.max(1, seconds * 1_000), () => {
-      gateway.heartbeat(id).catch((thrown) => log('runner.heartbeat_failed', { error: errorText(thrown) }))
+  constructor(options: RunnerOptions) {
+    this.#options = options
+    this.#gateway = options.gateway
+    const { concurrency, clock } = options
+    // The helper kills what the runs have started, if this process is killed.
+    this.#processes = createProcesses({ concurrency, clock, start: 'helper' })
+    this.#processes.warm()
+    this.ended = this.#serveUntilStopped().finally(() => this.#close())
+    // The caller of `stop` or `ended` gets the error; without one it must not end the process.
+    this.ended.catch(() => {})
+  }
+
+  /** Takes no more runs, ends the running ones, and resolves when they are reported. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.ended.catch(() => {})
+  }
+
+  async #register(): Promise<string> {
+    this.#current?.stopHeartbeat()
+    const { runner_id: id, heartbeat_interval_seconds: seconds } = await this.#gateway.register(
+      this.#options.offer,
+    )
+    const ticker = this.#options.clock.every(Math.max(1, seconds * 1_000), () => {
+      this.#gateway
+        .heartbeat(id)
+        .catch((thrown) => this.#options.log('runner.heartbeat_failed', { error: errorText(thrown) }))
     })
-    current = { id, stopHeartbeat: () => ticker.stop() }
-    mustRegister = false
-    log('runner.registered', { runner_id: id })
+    this.#current = { id, stopHeartbeat: () => ticker.stop() }
+    this.#mustRegister = false
+    this.#options.log('runner.registered', { runner_id: id })
     return id
   }
 
-  async function serve(): Promise<void> {
-    let id = await register()
-    while (!stopping.signal.aborted) {
+  async #serve(): Promise<void> {
+    let id = await this.#register()
+    while (!this.#stopping.signal.aborted) {
       try {
-        const order = await pollOnce(id)
+        const order = await this.#pollOnce(id)
         if (order.deregistered) return
-        for (const session of order.stop_sessions ?? []) active.get(session)?.stop.abort()
-        if (order.run !== undefined) begin(id, order.run)
+        for (const session of order.stop_sessions ?? []) this.#active.get(session)?.stop.abort()
+        if (order.run !== undefined) this.#begin(id, order.run)
       } catch (thrown) {
-        if (stopping.signal.aborted) return
+        if (this.#stopping.signal.aborted) return
         if (!isUnknownRunner(thrown)) throw thrown
         // Other runners get its runs, and the gateway refuses its reports.
-        for (const { stop } of active.values()) stop.abort()
-        id = await register()
+        for (const { stop } of this.#active.values()) stop.abort()
+        id = await this.#register()
       }
     }
   }
 
   /** A runner without a free place still learns which runs to stop, and polls for runs as soon as a place is free. */
-  function pollOnce(id: string): Promise<PolledOrder> {
-    const isFree = active.size - reporting.size < concurrency && !mustRegister
-    if (isFree) return gateway.poll(id, true, stopping.signal)
+  #pollOnce(id: string): Promise<PolledOrder> {
+    const isFree = this.#active.size - this.#reporting.size < this.#options.concurrency && !this.#mustRegister
+    if (isFree) return this.#gateway.poll(id, true, this.#stopping.signal)
     const place = new AbortController()
-    const signal = AbortSignal.any([stopping.signal, place.signal])
-    void freed.promise.then(() => place.abort())
-    return gateway.poll(id, false, signal).catch((thrown: unknown): PolledOrder => {
+    const signal = AbortSignal.any([this.#stopping.signal, place.signal])
+    void this.#freed.promise.then(() => place.abort())
+    return this.#gateway.poll(id, false, signal).catch((thrown: unknown): PolledOrder => {
       if (place.signal.aborted) return {}
       throw thrown
     })
   }
 
-  function freePlace(): void {
-    freed.resolve()
-    freed = Promise.withResolvers()
+  #freePlace(): void {
+    this.#freed.resolve()
+    this.#freed = Promise.withResolvers()
   }
 
-  function begin(id: string, run: NonNullable<PolledOrder['run']>): void {
+  #begin(id: string, run: NonNullable<PolledOrder['run']>): void {
     const stop = new AbortController()
-    const done = execute(id, run, stop.signal)
+    const done = this.#execute(id, run, stop.signal)
       .catch((thrown) => {
-        log('runner.report_failed', { run_id: run.run_id, error: errorText(thrown) })
-        mustRegister ||= current?.id === id && !isLost(thrown)
+        this.#options.log('runner.report_failed', { run_id: run.run_id, error: errorText(thrown) })
+        this.#mustRegister ||= this.#current?.id === id && !isLost(thrown)
       })
       .finally(async () => {
-        active.delete(run.session_id)
-        reporting.delete(run.run_id)
-        if (mustRegister && active.size === 0 && !stopping.signal.aborted)
-          await gateway.leave(id).catch(() => {})
-        freePlace()
+        this.#active.delete(run.session_id)
+        this.#reporting.delete(run.run_id)
+        if (this.#mustRegister && this.#active.size === 0 && !this.#stopping.signal.aborted)
+          await this.#gateway.leave(id).catch(() => {})
+        this.#freePlace()
       })
-    active.set(run.session_id, { stop, done })
+    this.#active.set(run.session_id, { stop, done })
   }
 
-  async function execute(
-    id: string,
-    run: NonNullable<PolledOrder['run']>,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #execute(id: string, run: NonNullable<PolledOrder['run']>, signal: AbortSignal): Promise<void> {
     const { run_id } = run
-    const session = createSessionLog((events) => repeatReport(() => gateway.events(id, run_id, events)), log)
+    const session = createSessionLog(
+      (events) => this.#repeatReport(() => this.#gateway.events(id, run_id, events)),
+      this.#options.log,
+    )
     try {
-      await repeatReport(() => gateway.started(id, run_id))
-      const result = await executeRun(run, options, {
-        ...{ signal, run: processes.run, emit: session.add, keep: session.keep },
-        onSession: (own) => session.after(() => repeatReport(() => gateway.started(id, run_id, own))),
-        findSession: () => gateway.executorSession(run.session_id),
-        findMessages: () => gateway.messages(run.session_id),
-        spendTokens: (count) => repeatReport(() => gateway.spend(id, run_id, count)),
+      await this.#repeatReport(() => this.#gateway.started(id, run_id))
+      const result = await executeRun(run, this.#options, {
+        ...{ signal, run: this.#processes.run, emit: session.add, keep: session.keep },
+        onSession: (own) =>
+          session.after(() => this.#repeatReport(() => this.#gateway.started(id, run_id, own))),
+        findSession: () => this.#gateway.executorSession(run.session_id),
+        findMessages: () => this.#gateway.messages(run.session_id),
+        spendTokens: (count) => this.#repeatReport(() => this.#gateway.spend(id, run_id, count)),
       })
       await session.drain()
       // The hooks of the result may need this place for their agent.
-      reporting.add(run_id)
-      freePlace()
-      await repeatReport(() => gateway.completed(id, run_id, result))
+      this.#reporting.add(run_id)
+      this.#freePlace()
+      await this.#repeatReport(() => this.#gateway.completed(id, run_id, result))
     } catch (thrown) {
       await session.drain()
-      if (signal.aborted) await repeatReport(() => gateway.stopped(id, run_id))
+      if (signal.aborted) await this.#repeatReport(() => this.#gateway.stopped(id, run_id))
       else if (!isLost(thrown)) {
         const timed_out = isHookError(thrown) && thrown.code === 'process.timeout'
         const error = errorText(thrown).slice(0, MAX_ERROR)
-        await repeatReport(() => gateway.failed(id, run_id, { error, timed_out }))
+        await this.#repeatReport(() => this.#gateway.failed(id, run_id, { error, timed_out }))
       }
     }
   }
 
   /** Repeats a report until the gateway has it, or says that the run is no longer ours: heartbeats keep the run until then. */
-  async function repeatReport(report: () => Promise<unknown>): Promise<void> {
+  async #repeatReport(report: () => Promise<unknown>): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
         await report()
         return
       } catch (thrown) {
         // What fails inside of the gateway each time is refused too.
-        const isLimited = stopping.signal.aborted || isInternal(thrown)
+        const isLimited = this.#stopping.signal.aborted || isInternal(thrown)
         const isGivenUp = isLimited && attempt >= MAX_ATTEMPTS
         if (!isTransient(thrown) || isGivenUp) throw thrown
-        await pause(clock, RETRY_MS)
+        await pause(this.#options.clock, RETRY_MS)
       }
     }
   }
 
-  async function serveUntilStopped(): Promise<void> {
-    for (;;) {
+  async #serveUntilStopped(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
       try {
-        await serve()
+        await this.#serve()
         return
       } catch (thrown) {
-        if (stopping.signal.aborted) return
+        if (this.#stopping.signal.aborted) return
         if (!isTransient(thrown)) throw thrown
-        log('runner.gateway_failed', { error: errorText(thrown) })
-        await pause(clock, RETRY_MS, stopping.signal)
+        this.#options.log('runner.gateway_failed', { error: errorText(thrown) })
+        await pause(this.#options.clock, RETRY_MS, this.#stopping.signal).catch(() => {})
       }
     }
   }
 
-  async function close(): Promise<void> {
-    for (const { stop } of active.values()) stop.abort()
-    await Promise.all([...active.values()].map(({ done }) => done))
-    current?.stopHeartbeat()
-    processes.close()
-    if (current !== undefined) await gateway.leave(current.id).catch(() => {})
-  }
-
-  const ended = serveUntilStopped().finally(close)
-  // The caller of `stop` or `ended` gets the error; without one it must not end the process.
-  ended.catch(() => {})
-  return {
-    ended,
-    async stop() {
-      stopping.abort()
-      await ended.catch(() => {})
-    },
+  async #close(): Promise<void> {
+    for (const { stop } of this.#active.values()) stop.abort()
+    await Promise.all([...this.#active.values()].map(({ done }) => done))
+    this.#current?.stopHeartbeat()
+    this.#processes.close()
+    if (this.#current !== undefined) await this.#gateway.leave(this.#current.id).catch(() => {})
   }
 }
 
@@ -244,18 +248,4 @@ const transient: readonly string[] = [
 
 function isTransient(thrown: unknown): boolean {
   return isHookError(thrown) && transient.includes(thrown.code)
-}
-
-function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const callOff = after(clock, ms, resolve)
-    signal?.addEventListener(
-      'abort',
-      () => {
-        callOff()
-        resolve()
-      },
-      { once: true },
-    )
-  })
 }

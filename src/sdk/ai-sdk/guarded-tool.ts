@@ -9,6 +9,12 @@ import type { AiToolDecision, AiToolGate, AnyTool } from './tool-gate.ts'
 type Options = ToolExecutionOptions<unknown>
 type Execute = (input: unknown, options: Options) => unknown
 
+interface ToolResult {
+  readonly toolCallId: string
+  readonly input: unknown
+  readonly output: unknown
+}
+
 /** Wraps a tool: hooks decide before it runs and see its result. A tool without `execute` stays as it is. */
 export function guardedTool<T extends AnyTool>(
   name: string,
@@ -61,11 +67,7 @@ export function guardedTool<T extends AnyTool>(
     }
   }
 
-  const toModelOutput = async (result: {
-    readonly toolCallId: string
-    readonly input: unknown
-    readonly output: unknown
-  }): Promise<ToolOutput> => {
+  const toModelOutput = async (result: ToolResult): Promise<ToolOutput> => {
     const output = await (tool.toModelOutput?.(result) ?? defaultToolOutput(result.output))
     const context = isObject(result.input) ? notes.get(result.input) : undefined
     return context === undefined ? output : outputWithContext(output, context)

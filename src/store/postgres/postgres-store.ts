@@ -8,7 +8,7 @@ import type { Keyring, Secrets } from '../../safe/secrets/secret.ts'
 import { loadSecrets } from '../key-uses.ts'
 import { createSqlStore, methodsOf, operationNames } from '../sql-store.ts'
 import type { Store } from '../store.ts'
-import { listenForHints } from './hints.ts'
+import { Hints } from './hints.ts'
 import { postgresStatements } from './postgres-statements.ts'
 import { prepareDatabase } from './prepare-database.ts'
 import { checkConnectionRole } from './roles.ts'
@@ -55,7 +55,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     const database = createPostgresDatabase({ app, system }, counted.secrets)
     const { perform, flush } = await createSqlStore(database, counted)
     let closed = false
-    const hints = listenForHints(urlForRole(url, roles.app), log)
+    const hints = new Hints(urlForRole(url, roles.app), log)
     return {
       ...methodsOf(operationNames, perform),
       dialect: 'postgres',

@@ -4,7 +4,7 @@ import { defaultSettings } from '../../settings/settings.ts'
 import type { HookRow } from '../hook-tables.ts'
 import { brokenHandler } from './register-stand-in.ts'
 import type { Snapshot } from './snapshot.ts'
-import { createSnapshots } from './snapshots.ts'
+import { Snapshots } from './snapshots.ts'
 
 const TENANT = '0193a5b0-7e9d-7000-8000-0000000000aa'
 
@@ -14,7 +14,7 @@ function made(maxFolders = 2) {
   const open = new Set<string>()
   let release: (() => void) | undefined
   let isHeld = false
-  const snapshots = createSnapshots({
+  const snapshots = new Snapshots({
     store: {
       async loadDefinitions() {
         if (isHeld) await new Promise<void>((resolve) => (release = resolve))
@@ -100,7 +100,7 @@ function stored(...hooks: HookRow[]) {
   const reloads: (readonly (string | undefined)[])[] = []
   const listed = ({ hooks }: Pick<Snapshot, 'hooks'>) =>
     hooks.list('pre_tool_use').map(({ id, name }) => name ?? id)
-  const snapshots = createSnapshots({
+  const snapshots = new Snapshots({
     onReload: () => reloads.push(...snapshots.loaded().map(listed)),
     store: {
       async loadDefinitions(tenant) {

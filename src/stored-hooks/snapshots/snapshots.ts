@@ -20,25 +20,6 @@ import {
   type Snapshot,
 } from './snapshot.ts'
 
-export interface Snapshots {
-  /** Synchronous if the tenant is loaded. Only the first dispatch of a tenant asks the store. */
-  of(tenant: string, folder?: AgentFolders): Snapshot | Promise<Snapshot>
-  /**
-   * Reloads the definitions and settings of a tenant; for the master tenant, those of all tenants. With a version,
-   * skips snapshots that have it already.
-   */
-  refresh(tenant: string, version?: number): Promise<void>
-  /** Applies one changed hook without loading the others. */
-  applyChange(tenant: string, change: HookChange): Promise<void>
-  /** The loaded snapshots. */
-  loaded(): readonly Snapshot[]
-  /** Where the agents of a tenant worked, as far as it is in memory. */
-  folders(tenant: string): readonly AgentFolders[]
-  /** What a person should know about the hook files of a tenant. Loads folders that failed again: their files may be mended. */
-  fileNotices(tenant: string): Promise<readonly HookFileNotice[]>
-  close(): void
-}
-
 /** A changed stored hook. Without a row it was deleted. */
 export interface HookChange {
   readonly hookId: string
@@ -81,30 +62,117 @@ interface Entry {
   readonly remember: DefinitionMemory
 }
 
-export function createSnapshots(options: SnapshotsOptions): Snapshots {
-  const { store, settings, makeHooks, attachFiles, onReload, max = 2_000, maxFolders = 64 } = options
-  const dispose = (entry: Entry) => {
-    entry.isGone = true
-    entry.files?.close()
-  }
-  const tenants = new LRUCache<string, Entry>({ max, dispose })
-  const folders = new LRUCache<string, Entry>({ max: maxFolders, dispose })
+/** The hooks of every tenant, as they are in force. */
+export class Snapshots {
+  readonly #options: SnapshotsOptions
+  readonly #tenants: LRUCache<string, Entry>
+  readonly #folders: LRUCache<string, Entry>
   /** Folders that could not be loaded, so that their files stay visible. */
-  const failed = new LRUCache<string, FailedFolder>({ max: maxFolders })
-  const all = () => [...tenants, ...folders]
-  const rememberGlobal = definitionMemory()
-  let globals: Promise<readonly HookRow[]> | undefined
+  readonly #failed: LRUCache<string, FailedFolder>
+  readonly #rememberGlobal = definitionMemory()
+  #globals: Promise<readonly HookRow[]> | undefined
 
-  const loadGlobals = (): Promise<readonly HookRow[]> => {
-    globals ??= store.loadDefinitions(MASTER_TENANT).then(({ hooks }) => hooks)
-    globals.catch(() => {
-      globals = undefined
+  constructor(options: SnapshotsOptions) {
+    const { max = 2_000, maxFolders = 64 } = options
+    this.#options = options
+    const dispose = (entry: Entry) => {
+      entry.isGone = true
+      entry.files?.close()
+    }
+    this.#tenants = new LRUCache({ max, dispose })
+    this.#folders = new LRUCache({ max: maxFolders, dispose })
+    this.#failed = new LRUCache({ max: maxFolders })
+  }
+
+  /** Synchronous if the tenant is loaded. Only the first dispatch of a tenant asks the store. */
+  of(tenant: string, folder?: AgentFolders): Snapshot | Promise<Snapshot> {
+    const key =
+      folder === undefined ? tenant : [tenant, folder.cwd, folder.start, ...(folder.touched ?? [])].join('\0')
+    const entry = this.#entryOf(key, tenant, folder)
+    return entry.snapshot ?? this.#reload(key, entry)
+  }
+
+  /**
+   * Reloads the definitions and settings of a tenant; for the master tenant, those of all tenants. With a version,
+   * skips snapshots that have it already.
+   */
+  async refresh(tenant: string, version?: number): Promise<void> {
+    const isMaster = tenant === MASTER_TENANT
+    if (isMaster) {
+      this.#globals = undefined
+      await this.#options.settings.reload(MASTER_TENANT)
+    }
+    const concerned = this.#all().filter(([, entry]) => isMaster || entry.tenant === tenant)
+    const stale = concerned.filter(
+      ([, entry]) => isMaster || version === undefined || entry.version !== version,
+    )
+    await Promise.all(
+      stale.map(([key, entry]) => {
+        entry.changes++
+        return this.#refreshEntry(key, entry)
+      }),
+    )
+  }
+
+  /** Applies one changed hook without loading the others. */
+  async applyChange(tenant: string, change: HookChange): Promise<void> {
+    if (tenant === MASTER_TENANT) return this.refresh(tenant)
+    const concerned = this.#all().filter(([, entry]) => entry.tenant === tenant)
+    await Promise.all(
+      concerned.map(async ([key, entry]) => {
+        // A load in progress may not include the change, so it starts over.
+        entry.changes++
+        if (entry.loading === undefined && tryToApply(entry, change)) this.#options.onReload?.(tenant)
+        else await this.#refreshEntry(key, entry)
+      }),
+    )
+  }
+
+  /** The loaded snapshots. */
+  loaded(): readonly Snapshot[] {
+    return this.#all().flatMap(([, { snapshot }]) => (snapshot === undefined ? [] : [snapshot]))
+  }
+
+  /** Where the agents of a tenant worked, as far as it is in memory. */
+  folders(tenant: string): readonly AgentFolders[] {
+    return [...this.#folders.values(), ...this.#failed.values()].flatMap((entry) =>
+      entry.tenant === tenant && entry.folder !== undefined ? [entry.folder] : [],
+    )
+  }
+
+  /** What a person should know about the hook files of a tenant. Loads folders that failed again: their files may be mended. */
+  async fileNotices(tenant: string): Promise<readonly HookFileNotice[]> {
+    const broken = [...this.#failed.values()].filter((failure) => failure.tenant === tenant)
+    await Promise.allSettled(broken.map(async ({ folder }) => this.of(tenant, folder)))
+    const notices = [
+      ...[...this.#failed.values()].filter((failure) => failure.tenant === tenant).map(failureNotice),
+      ...this.#all().flatMap(([, { tenant: owner, files }]) =>
+        owner === tenant ? (files?.status() ?? []).flatMap(hookFileNotices) : [],
+      ),
+    ]
+    return [...new Map(notices.map((notice) => [notice.text, notice])).values()]
+  }
+
+  close(): void {
+    this.#tenants.clear()
+    this.#folders.clear()
+  }
+
+  #all(): readonly [string, Entry][] {
+    return [...this.#tenants, ...this.#folders]
+  }
+
+  #loadGlobals(): Promise<readonly HookRow[]> {
+    this.#globals ??= this.#options.store.loadDefinitions(MASTER_TENANT).then(({ hooks }) => hooks)
+    this.#globals.catch(() => {
+      this.#globals = undefined
     })
-    return globals
+    return this.#globals
   }
 
   /** Attaches the files to new hooks, and closes the old files once the new hooks are complete. */
-  const attach = (hooks: Hooks, entry: Entry): AttachedFiles | undefined => {
+  #attach(hooks: Hooks, entry: Entry): AttachedFiles | undefined {
+    const { attachFiles } = this.#options
     if (entry.folder === undefined || attachFiles === undefined) return undefined
     const before = entry.files
     try {
@@ -117,7 +185,8 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
     return entry.files
   }
 
-  const load = async (entry: Entry): Promise<Snapshot> => {
+  async #load(entry: Entry): Promise<Snapshot> {
+    const { store, settings, makeHooks, onReload } = this.#options
     const { tenant } = entry
     const folderOf = (hook: string) => entry.files?.find(hook)?.folder
     for (;;) {
@@ -125,7 +194,7 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
       await settings.reload(tenant)
       const [own, shared, row] = await Promise.all([
         store.loadDefinitions(tenant),
-        loadGlobals(),
+        this.#loadGlobals(),
         tenant === MASTER_TENANT ? MASTER_TENANT : store.findTenant(tenant),
       ])
       // A deleted tenant has no hooks, and without hooks every gate would allow.
@@ -134,7 +203,7 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
       const breaker = JSON.stringify(settings.of(tenant).breaker ?? {})
       const isOwn = (row: HookRow) => row.tenant_id === tenant && tenant !== MASTER_TENANT
       const remember: DefinitionMemory = (row, trippedBy) =>
-        isOwn(row) || trippedBy ? entry.remember(row, trippedBy) : rememberGlobal(row)
+        isOwn(row) || trippedBy ? entry.remember(row, trippedBy) : this.#rememberGlobal(row)
       const rows = [...own.hooks.filter(isOwn), ...shared].toSorted(byCreation)
       const { snapshot: before } = entry
       const isSame =
@@ -142,7 +211,7 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
       const hooks = isSame ? before.hooks : makeHooks(tenant, folderOf, entry.folder !== undefined)
       const definitions = { rows, tripped: new Map(own.tripped.map(({ hookId, by }) => [hookId, by])) }
       const filled = registerStored(hooks, definitions, remember, isSame ? before.rows : undefined)
-      const files = isSame ? entry.files : attach(hooks, entry)
+      const files = isSame ? entry.files : this.#attach(hooks, entry)
       entry.breaker = breaker
       entry.version = own.version
       entry.snapshot = snapshotOf(tenant, hooks, filled, files)
@@ -151,17 +220,18 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
     }
   }
 
-  const reload = (key: string, entry: Entry): Promise<Snapshot> => {
-    entry.loading ??= load(entry)
+  #reload(key: string, entry: Entry): Promise<Snapshot> {
+    entry.loading ??= this.#load(entry)
       .then((snapshot) => {
-        failed.delete(key)
+        this.#failed.delete(key)
         return snapshot
       })
       .catch((thrown) => {
         const { tenant, folder } = entry
         if (folder !== undefined && isHookFileError(thrown))
-          failed.set(key, { tenant, folder, error: thrown })
-        if (isFinal(thrown, entry)) forget(key, entry)
+          this.#failed.set(key, { tenant, folder, error: thrown })
+        const cache = this.#cacheOf(folder)
+        if (isFinal(thrown, entry) && cache.peek(key) === entry) cache.delete(key)
         throw thrown
       })
       .finally(() => {
@@ -170,89 +240,23 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
     return entry.loading
   }
 
-  const refreshEntry = (key: string, entry: Entry): Promise<unknown> =>
-    reload(key, entry).catch((thrown) => {
+  #refreshEntry(key: string, entry: Entry): Promise<unknown> {
+    return this.#reload(key, entry).catch((thrown) => {
       // An evicted entry needs no refresh. A folder that could not be loaded is loaded again on its next use.
       if (!entry.isGone && (entry.folder === undefined || entry.snapshot !== undefined)) throw thrown
     })
-
-  const forget = (key: string, entry: Entry) => {
-    const cache = cacheOf(entry.folder)
-    if (cache.peek(key) === entry) cache.delete(key)
   }
 
-  const cacheOf = (folder: AgentFolders | undefined) => (folder === undefined ? tenants : folders)
+  #cacheOf(folder: AgentFolders | undefined): LRUCache<string, Entry> {
+    return folder === undefined ? this.#tenants : this.#folders
+  }
 
-  const entryOf = (key: string, tenant: string, folder: AgentFolders | undefined): Entry => {
-    const known = cacheOf(folder).get(key)
+  #entryOf(key: string, tenant: string, folder: AgentFolders | undefined): Entry {
+    const known = this.#cacheOf(folder).get(key)
     if (known !== undefined) return known
     const fresh: Entry = { tenant, folder, changes: 0, isGone: false, remember: definitionMemory() }
-    cacheOf(folder).set(key, fresh)
+    this.#cacheOf(folder).set(key, fresh)
     return fresh
-  }
-
-  const refresh = async (tenant: string, version?: number): Promise<void> => {
-    const isMaster = tenant === MASTER_TENANT
-    if (isMaster) {
-      globals = undefined
-      await settings.reload(MASTER_TENANT)
-    }
-    const concerned = all().filter(([, entry]) => isMaster || entry.tenant === tenant)
-    const stale = concerned.filter(
-      ([, entry]) => isMaster || version === undefined || entry.version !== version,
-    )
-    await Promise.all(
-      stale.map(([key, entry]) => {
-        entry.changes++
-        return refreshEntry(key, entry)
-      }),
-    )
-  }
-
-  const of = (tenant: string, folder?: AgentFolders): Snapshot | Promise<Snapshot> => {
-    const key =
-      folder === undefined ? tenant : [tenant, folder.cwd, folder.start, ...(folder.touched ?? [])].join('\0')
-    const entry = entryOf(key, tenant, folder)
-    return entry.snapshot ?? reload(key, entry)
-  }
-
-  const fileNotices = async (tenant: string): Promise<readonly HookFileNotice[]> => {
-    const broken = [...failed.values()].filter((failure) => failure.tenant === tenant)
-    await Promise.allSettled(broken.map(async ({ folder }) => of(tenant, folder)))
-    const notices = [
-      ...[...failed.values()].filter((failure) => failure.tenant === tenant).map(failureNotice),
-      ...all().flatMap(([, { tenant: owner, files }]) =>
-        owner === tenant ? (files?.status() ?? []).flatMap(hookFileNotices) : [],
-      ),
-    ]
-    return [...new Map(notices.map((notice) => [notice.text, notice])).values()]
-  }
-
-  return {
-    of,
-    fileNotices,
-    folders: (tenant) =>
-      [...folders.values(), ...failed.values()].flatMap((entry) =>
-        entry.tenant === tenant && entry.folder !== undefined ? [entry.folder] : [],
-      ),
-    async applyChange(tenant, change) {
-      if (tenant === MASTER_TENANT) return refresh(tenant)
-      const concerned = all().filter(([, entry]) => entry.tenant === tenant)
-      await Promise.all(
-        concerned.map(async ([key, entry]) => {
-          // A load in progress may not include the change, so it starts over.
-          entry.changes++
-          if (entry.loading === undefined && tryToApply(entry, change)) onReload?.(tenant)
-          else await refreshEntry(key, entry)
-        }),
-      )
-    },
-    refresh,
-    close() {
-      tenants.clear()
-      folders.clear()
-    },
-    loaded: () => all().flatMap(([, { snapshot }]) => (snapshot === undefined ? [] : [snapshot])),
   }
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { Hono } from 'hono'
-import { createAdmission } from '../../../access/admission.ts'
+import { Admission } from '../../../access/admission.ts'
 import { type Caller, callerWithoutToken, LOGIN } from '../../../access/caller.ts'
 import { createLogins } from '../../../access/logins.ts'
 import { createRevocationWatch } from '../../../access/revocation-watch.ts'
@@ -10,14 +10,14 @@ import { createSite, type ListenAddress } from '../../../access/site.ts'
 import { MASTER_TENANT, OWNER_MEMBER } from '../../../access/tenant-tables.ts'
 import { errorText } from '../../../engine/core/errors/error.ts'
 import { serverError } from '../../../engine/core/errors/server-errors.ts'
-import { after } from '../../../engine/core/values/after.ts'
+import { endedWithin } from '../../../engine/core/values/after.ts'
 import { tooSoon } from '../../../engine/core/values/retry-after.ts'
 import { agentRoute, isAgentPath } from '../../agents/agent-route.ts'
 import type { Door } from '../door.ts'
 import { answerRoutes } from '../pages/answer-routes.ts'
 import { pageRoutes } from '../pages/page-routes.ts'
 import { type ApiEnv, apiRoutes, routeListener } from '../rest/api-routes.ts'
-import { createEventStreams } from '../rest/event-streams.ts'
+import { EventStreams } from '../rest/event-streams.ts'
 import { createWebSockets } from '../ws/websockets.ts'
 import { limitFailureLog } from './error-reply.ts'
 import { createEventRoute, dispatchRoute } from './event-route.ts'
@@ -77,12 +77,10 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       const idle = clock.every(IDLE_MS, () => {
         for (const { server } of servers) server.closeIdleConnections()
       })
-      const callOff = after(clock, graceMs, () => {
-        for (const { server } of servers) server.closeAllConnections()
-      })
+      await endedWithin(clock, graceMs, closed)
+      for (const { server } of servers) server.closeAllConnections()
       await closed
       idle.stop()
-      callOff()
     },
     issueLogin: served.issueLogin,
   }
@@ -95,10 +93,10 @@ function createRequestHandlers(
 ) {
   const { clock, log, capacity, parts } = door
   const logins = createLogins(clock, ownerOf(parts.defaultTenant))
-  const admission = createAdmission({ store: parts.store, clock, site, tokens: door.tokens, logins })
+  const admission = new Admission({ store: parts.store, clock, site, tokens: door.tokens, logins })
   const revocations = createRevocationWatch({ admission, tokens: door.tokens, clock, log })
   const webSockets = createWebSockets({ door, revocations })
-  const streams = createEventStreams({ door, revocations })
+  const streams = new EventStreams({ door, revocations })
   const dispatch = createEventRoute({ log, admission, capacity }, dispatchRoute(door))
   const agent = createEventRoute({ log, admission, capacity }, agentRoute(door))
   const app = new Hono<ApiEnv>()

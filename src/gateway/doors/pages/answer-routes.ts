@@ -40,7 +40,7 @@ const MAX_FORM_BYTES = 16_384
 
 /**
  * The page of a link in a message. A GET only shows the question: mail programs, chats and browsers open links by
- * themselves. The form of the page answers, once.
+ * themselves. The form of the page answers, once. Long because its steps share one limit of failures and one way to refuse.
  */
 export function answerRoutes(options: {
   readonly parts: AnswerParts

@@ -12,14 +12,6 @@ interface StreamRequest {
   readonly lastEventId: string | undefined
 }
 
-/** Subscriptions over HTTP as server-sent events. */
-export interface EventStreams {
-  /** Rejects as a call of the method would; otherwise the response never ends by itself. */
-  open(row: SubscriptionMethod, params: Record<string, unknown>, request: StreamRequest): Promise<Response>
-  /** Ends every stream and refuses new ones. */
-  close(): void
-}
-
 interface EventStreamsOptions {
   readonly door: Pick<Door, 'parts' | 'clock' | 'log'>
   readonly revocations: RevocationWatch
@@ -32,18 +24,53 @@ const MAX_BUFFERED = 4 * 1_048_576
 const KEEP_ALIVE_MS = 20_000
 const BUSY_MS = 1_000
 
-export function createEventStreams({ door, revocations }: EventStreamsOptions): EventStreams {
-  const { parts, clock, log } = door
-  const streams = new Set<() => void>()
-  let closed = false
+/** Subscriptions over HTTP as server-sent events. */
+export class EventStreams {
+  readonly #options: EventStreamsOptions
+  readonly #streams = new Set<() => void>()
+  #isClosed = false
 
-  function openStream(admitted: AdmittedCaller, start: (write: (text: string) => void) => () => void) {
+  constructor(options: EventStreamsOptions) {
+    this.#options = options
+  }
+
+  /** Rejects as a call of the method would; otherwise the response never ends by itself. */
+  async open(
+    row: SubscriptionMethod,
+    params: Record<string, unknown>,
+    { admitted, lastEventId }: StreamRequest,
+  ): Promise<Response> {
+    if (this.#streams.size >= MAX_STREAMS) throw tooSoon('gateway.busy', 'too many event streams', BUSY_MS)
+    const given = lastEventId === undefined ? params : { ...params, cursor: lastEventId }
+    const { parts, clock, log } = this.#options.door
+    const subscription = await prepareSubscription(row, given, { caller: admitted.caller, parts, clock, log })
+    if (this.#isClosed) throw tooSoon('gateway.stopping', 'the gateway is stopping', BUSY_MS)
+    const body = this.#openStream(admitted, (write) => {
+      // An id without data tells the client where to resume, and triggers no event.
+      const { first, cursor: start } = subscription
+      write(`id: ${start}\n\n`)
+      if (first !== undefined) write(`event: ${first.event}\ndata: ${JSON.stringify(first.data)}\n\n`)
+      return subscription.start((item, cursor) =>
+        write(`event: ${row.eventOf?.(item) ?? row.event}\nid: ${cursor}\ndata: ${JSON.stringify(item)}\n\n`),
+      )
+    })
+    return apiResponse(body, { type: 'text/event-stream' })
+  }
+
+  /** Ends every stream and refuses new ones. */
+  close(): void {
+    this.#isClosed = true
+    for (const end of [...this.#streams]) end()
+  }
+
+  #openStream(admitted: AdmittedCaller, start: (write: (text: string) => void) => () => void) {
+    const { door, revocations } = this.#options
     let release = () => {}
     return new ReadableStream<Uint8Array>(
       {
-        start(controller) {
+        start: (controller) => {
           const end = () => {
-            if (!streams.has(end)) return
+            if (!this.#streams.has(end)) return
             release()
             controller.close()
           }
@@ -51,13 +78,13 @@ export function createEventStreams({ door, revocations }: EventStreamsOptions): 
             controller.enqueue(Buffer.from(text))
             if ((controller.desiredSize ?? 0) <= 0) end()
           }
-          streams.add(end)
+          this.#streams.add(end)
           const stop = start(write)
           const unwatch = revocations.add(admitted, end)
-          const keepAlive = clock.every(KEEP_ALIVE_MS, () => write(': keep-alive\n\n'))
+          const keepAlive = door.clock.every(KEEP_ALIVE_MS, () => write(': keep-alive\n\n'))
           keepAlive.hold(false)
           release = () => {
-            streams.delete(end)
+            this.#streams.delete(end)
             stop()
             unwatch()
             keepAlive.stop()
@@ -67,31 +94,5 @@ export function createEventStreams({ door, revocations }: EventStreamsOptions): 
       },
       { highWaterMark: MAX_BUFFERED, size: (chunk) => chunk.byteLength },
     )
-  }
-
-  return {
-    async open(row, params, { admitted, lastEventId }) {
-      if (streams.size >= MAX_STREAMS) throw tooSoon('gateway.busy', 'too many event streams', BUSY_MS)
-      const given = lastEventId === undefined ? params : { ...params, cursor: lastEventId }
-      const context = { caller: admitted.caller, parts, clock, log }
-      const subscription = await prepareSubscription(row, given, context)
-      if (closed) throw tooSoon('gateway.stopping', 'the gateway is stopping', BUSY_MS)
-      const body = openStream(admitted, (write) => {
-        // An id without data tells the client where to resume, and triggers no event.
-        const { first, cursor: start } = subscription
-        write(`id: ${start}\n\n`)
-        if (first !== undefined) write(`event: ${first.event}\ndata: ${JSON.stringify(first.data)}\n\n`)
-        return subscription.start((item, cursor) =>
-          write(
-            `event: ${row.eventOf?.(item) ?? row.event}\nid: ${cursor}\ndata: ${JSON.stringify(item)}\n\n`,
-          ),
-        )
-      })
-      return apiResponse(body, { type: 'text/event-stream' })
-    },
-    close() {
-      closed = true
-      for (const end of [...streams]) end()
-    },
   }
 }

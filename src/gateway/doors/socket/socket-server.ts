@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { createRevocationWatch } from '../../../access/revocation-watch.ts'
+import { createRevocationWatch, type RevocationWatch } from '../../../access/revocation-watch.ts'
 import type { AdmittedCaller } from '../../../access/tokens.ts'
 import { errorText } from '../../../engine/core/errors/error.ts'
 import { serverError } from '../../../engine/core/errors/server-errors.ts'
-import { after } from '../../../engine/core/values/after.ts'
+import { endedWithin, repeat } from '../../../engine/core/values/after.ts'
 import type { Ticker } from '../../../engine/core/values/clock.ts'
 import type { Door } from '../door.ts'
 import { LineConnection } from './line-connection.ts'
@@ -19,90 +19,93 @@ export interface SocketServerOptions {
   readonly uid: number
 }
 
-/** Serves dispatches of local clients as JSON lines on a unix socket. */
-export interface SocketServer {
-  listen(): Promise<void>
-  close(graceMs: number): Promise<void>
-}
-
 /** Each call of a coding agent that waits for a person holds a connection. */
 const MAX_CONNECTIONS = 10_000
 /** How often the gateway checks that its socket file still exists. */
 const CHECK_MS = 1_000
 
-export function createSocketServer({ door, path, holdsLock, uid }: SocketServerOptions): SocketServer {
-  const { clock, log, tokens } = door
-  const admission = { isStillValid: ({ key }: AdmittedCaller) => tokens.isStillValid(key) }
-  const revocations = createRevocationWatch({ admission, tokens, clock, log })
-  const connections = new Set<LineConnection>()
-  let server: Server | undefined
-  let watch: Ticker | undefined
-  let isClosed = false
+/** Serves dispatches of local clients as JSON lines on a unix socket. */
+export class SocketServer {
+  readonly #options: SocketServerOptions
+  readonly #revocations: RevocationWatch
+  readonly #connections = new Set<LineConnection>()
+  #server: Server | undefined
+  #watch: Ticker | undefined
+  #isClosed = false
+  /** Why the socket could not be restored. */
+  #problem = ''
 
-  const accept = (socket: Socket) => {
-    const connection = new LineConnection(socket, door, revocations)
-    connections.add(connection)
-    socket.once('close', () => connections.delete(connection))
+  constructor(options: SocketServerOptions) {
+    this.#options = options
+    const { clock, log, tokens } = options.door
+    const admission = { isStillValid: ({ key }: AdmittedCaller) => tokens.isStillValid(key) }
+    this.#revocations = createRevocationWatch({ admission, tokens, clock, log })
   }
 
-  const open = async (): Promise<Server> => {
+  async listen(): Promise<void> {
+    const { path, door } = this.#options
+    this.#server = await this.#open()
+    this.#watch = repeat(
+      door.clock,
+      CHECK_MS,
+      () => this.#restore(),
+      (thrown) => {
+        if (this.#problem !== errorText(thrown))
+          door.log('gateway.socket_lost', { path, error: errorText(thrown) })
+        this.#problem = errorText(thrown)
+      },
+    )
+    // Without its socket nothing else may keep the gateway alive.
+    this.#watch.hold(true)
+  }
+
+  async close(graceMs: number): Promise<void> {
+    const { door } = this.#options
+    this.#isClosed = true
+    this.#watch?.stop()
+    this.#revocations.stop()
+    door.capacity.stop()
+    const ended = new Promise<void>((resolve) =>
+      this.#server === undefined ? resolve() : this.#server.close(() => resolve()),
+    )
+    for (const connection of this.#connections) connection.end()
+    await endedWithin(door.clock, graceMs, ended)
+    for (const connection of this.#connections) connection.destroy()
+    await ended
+  }
+
+  readonly #accept = (socket: Socket): void => {
+    const connection = new LineConnection(socket, this.#options.door, this.#revocations)
+    this.#connections.add(connection)
+    socket.once('close', () => this.#connections.delete(connection))
+  }
+
+  async #open(): Promise<Server> {
+    const { path, holdsLock, uid } = this.#options
     prepareSocketDirectory(path, uid)
     try {
-      return await bind(path, accept)
+      return await bind(path, this.#accept)
     } catch (thrown) {
       if (!hasCode(thrown, 'EADDRINUSE'))
         throw serverError('gateway.socket', `cannot listen on ${path}`, { cause: thrown })
       await removeStale(path, { holdsLock, uid })
-      return await bind(path, accept)
+      return await bind(path, this.#accept)
     }
   }
 
-  return {
-    async listen() {
-      server = await open()
-      watch = watchFile()
-    },
-    async close(graceMs) {
-      isClosed = true
-      watch?.stop()
-      revocations.stop()
-      door.capacity.stop()
-      const ended = new Promise<void>((resolve) =>
-        server === undefined ? resolve() : server.close(() => resolve()),
-      )
-      for (const connection of connections) connection.end()
-      const callOff = after(clock, graceMs, () => {
-        for (const connection of connections) connection.destroy()
-      })
-      await ended
-      callOff()
-    },
-  }
-
   /** Listens again when the socket file was deleted. Without it, every gate on this machine blocks. */
-  function watchFile(): Ticker {
-    let isBusy = false
-    let problem = ''
-    return clock.every(CHECK_MS, async () => {
-      // A file that another process put there is not touched.
-      if (isBusy || lstatSync(path, { throwIfNoEntry: false }) !== undefined) return
-      isBusy = true
-      try {
-        // Closing removes the file at this path, so the old server closes before the new one listens.
-        server?.close()
-        server = undefined
-        const opened = await open()
-        if (isClosed) return void opened.close()
-        server = opened
-        problem = ''
-        log('gateway.socket_restored', { path })
-      } catch (thrown) {
-        if (problem !== errorText(thrown)) log('gateway.socket_lost', { path, error: errorText(thrown) })
-        problem = errorText(thrown)
-      } finally {
-        isBusy = false
-      }
-    })
+  async #restore(): Promise<void> {
+    const { path, door } = this.#options
+    // A file that another process put there is not touched.
+    if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return
+    // Closing removes the file at this path, so the old server closes before the new one listens.
+    this.#server?.close()
+    this.#server = undefined
+    const opened = await this.#open()
+    if (this.#isClosed) return void opened.close()
+    this.#server = opened
+    this.#problem = ''
+    door.log('gateway.socket_restored', { path })
   }
 }
 

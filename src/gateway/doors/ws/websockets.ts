@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import type { RevocationWatch } from '../../../access/revocation-watch.ts'
 import type { AdmittedCaller } from '../../../access/tokens.ts'
-import { after } from '../../../engine/core/values/after.ts'
+import { endedWithin } from '../../../engine/core/values/after.ts'
 import type { Door } from '../door.ts'
 import { WsConnection, wsCloseReasons } from './ws-connection.ts'
 
@@ -62,13 +62,10 @@ export function createWebSockets({ door, revocations }: WebSocketsOptions): WebS
       pings.stop()
       for (const connection of connections) connection.end()
       if (connections.size === 0) return
-      await new Promise<void>((resolve) => {
-        const callOff = after(clock, graceMs, resolve)
-        emptied = () => {
-          callOff()
-          resolve()
-        }
+      const empty = new Promise<void>((resolve) => {
+        emptied = resolve
       })
+      await endedWithin(clock, graceMs, empty)
       for (const connection of connections) connection.terminate()
     },
   }
