@@ -1,6 +1,6 @@
 import { handlerError } from '../src/engine/core/errors/handler-errors.ts'
 import type { Log } from '../src/engine/core/records/sink.ts'
-import { type Clock, steadyTime, systemClock } from '../src/engine/core/values/clock.ts'
+import { type Clock, steadyTime, systemClock } from '../src/engine/core/time/clock.ts'
 import type { TokenBudget } from '../src/handlers/prompt/token-budget.ts'
 
 const MONTHLY_TOKENS = 1_000_000

@@ -14,7 +14,7 @@ const onlyHere: readonly OnlyHere[] = [
     pattern:
       /\bDate\.now\(|\bperformance\.now\(|(?<!\.)\bset(?:Timeout|Interval|Immediate)\(|\bnew Date\(|\bAbortSignal\.timeout\(|\bprocess\.hrtime\b/,
     allowed: {
-      'src/engine/core/values/clock.ts': 'it is the clock',
+      'src/engine/core/time/clock.ts': 'it is the clock',
       'src/testing/fake-clock.ts': 'it lets the real event loop turn between two moments',
       'src/openclaw/run/hook-call.ts':
         'the door keeps the original’s timers: one per handler, work is not cancelled',

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../engine/core/values/clock.ts'
+import type { Clock } from '../engine/core/time/clock.ts'
 
 interface Count {
   failures: number

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { Clock } from '../engine/core/values/clock.ts'
-import { tooSoon } from '../engine/core/values/retry-after.ts'
+import type { Clock } from '../engine/core/time/clock.ts'
+import { tooSoon } from '../engine/core/time/retry-after.ts'
 import { hashToken, sameToken } from '../safe/secrets/token.ts'
 import type { Caller } from './caller.ts'
 import { createFailureLimit } from './failure-limit.ts'

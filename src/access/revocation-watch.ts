@@ -1,5 +1,5 @@
 import type { Log } from '../engine/core/records/sink.ts'
-import type { Clock } from '../engine/core/values/clock.ts'
+import type { Clock } from '../engine/core/time/clock.ts'
 import type { Admission } from './admission.ts'
 import type { AdmittedCaller, Tokens } from './tokens.ts'
 

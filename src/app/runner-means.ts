@@ -1,7 +1,7 @@
 import type { Client } from '../client/client.ts'
 import { findConnections } from '../connect/find-connections.ts'
 import type { Log } from '../engine/core/records/sink.ts'
-import { systemClock } from '../engine/core/values/clock.ts'
+import { systemClock } from '../engine/core/time/clock.ts'
 import { createModels, type Models } from '../handlers/model/models.ts'
 import { dataFolder } from '../hook-files/hook-folders.ts'
 import type { RunnerMeans } from '../runs/runner/execute-run.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../engine/core/values/clock.ts'
+import type { Clock } from '../engine/core/time/clock.ts'
 import type { AuditQueue } from '../history/record/audit-queue.ts'
 import { hooklessRecord } from '../history/record/event-record.ts'
 import { timeUuid } from '../safe/time-uuid.ts'

@@ -1,4 +1,4 @@
-import { isoTime } from '../engine/core/values/clock.ts'
+import { isoTime } from '../engine/core/time/clock.ts'
 import { visibleLine } from '../engine/core/values/visible-text.ts'
 import { redact } from '../safe/secrets/redact.ts'
 import { escapeSlack } from '../teams/send-team-message.ts'

@@ -1,5 +1,5 @@
 import { isRecord } from '../engine/core/schema/check.ts'
-import { isoTime } from '../engine/core/values/clock.ts'
+import { isoTime } from '../engine/core/time/clock.ts'
 import { catalogue } from '../engine/events/catalogue.ts'
 import { isRawNumber } from '../safe/json.ts'
 import type { ApprovalRow } from './stored/approval-tables.ts'

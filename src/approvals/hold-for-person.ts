@@ -1,5 +1,5 @@
 import { tellingArgument } from '../agents/translate/telling-argument.ts'
-import { callerKey } from '../engine/core/caller-key.ts'
+import { callerKey } from '../engine/core/context.ts'
 import type { Decision } from '../engine/core/decision.ts'
 import { isHookError } from '../engine/core/errors/error.ts'
 import type { ServerCode } from '../engine/core/errors/server-errors.ts'

@@ -1,7 +1,7 @@
 import { HookError } from '../engine/core/errors/error.ts'
 import { serverError } from '../engine/core/errors/server-errors.ts'
-import { after } from '../engine/core/values/after.ts'
-import type { Clock } from '../engine/core/values/clock.ts'
+import { after } from '../engine/core/time/after.ts'
+import type { Clock } from '../engine/core/time/clock.ts'
 
 export interface CallDeadline {
   readonly clock: Clock

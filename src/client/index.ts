@@ -1,6 +1,6 @@
 /** Entry point `hookhelm/client`: a typed client of a gateway. */
 export { HookError } from '../engine/core/errors/error.ts'
-export { retryAfterOf } from '../engine/core/values/retry-after.ts'
+export { retryAfterOf } from '../engine/core/time/retry-after.ts'
 export type { Methods, Subscriptions } from '../gateway/methods.ts'
 export {
   type CallOptions,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isHookError } from '../engine/core/errors/error.ts'
-import { after } from '../engine/core/values/after.ts'
+import { after } from '../engine/core/time/after.ts'
 import type { EventToSend } from './client.ts'
 import type { CallDeadline } from './deadline.ts'
 import type { Http } from './http.ts'

@@ -10,7 +10,7 @@ import {
 } from '../agents/config/read-config.ts'
 import type { PluginSettings } from '../agents/plugin/plugin-files.ts'
 import { serverError } from '../engine/core/errors/server-errors.ts'
-import { type Clock, systemClock } from '../engine/core/values/clock.ts'
+import { type Clock, systemClock } from '../engine/core/time/clock.ts'
 import { definedFields } from '../engine/core/values/defined-fields.ts'
 import { lineDiff } from '../hook-files/line-diff.ts'
 import {

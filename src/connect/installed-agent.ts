@@ -1,8 +1,8 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import type { AgentHost, HostEnvironment } from '../agents/agent-host.ts'
-import { after } from '../engine/core/values/after.ts'
-import { systemClock } from '../engine/core/values/clock.ts'
+import { after } from '../engine/core/time/after.ts'
+import { systemClock } from '../engine/core/time/clock.ts'
 import { childEnvironment } from '../safe/process/child-environment.ts'
 import { runProcess } from '../safe/process/run-process.ts'
 

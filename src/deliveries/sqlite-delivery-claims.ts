@@ -8,7 +8,7 @@ import {
   textColumn,
 } from '../database/sqlite/prepared-statement.ts'
 import { isHookError } from '../engine/core/errors/error.ts'
-import { systemClock } from '../engine/core/values/clock.ts'
+import { systemClock } from '../engine/core/time/clock.ts'
 import type { Secrets } from '../safe/secrets/secret.ts'
 import type { ClaimedDelivery, ClaimRequest, DeliveryEnd } from './delivery-table.ts'
 

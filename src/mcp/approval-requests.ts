@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isRecord } from '../engine/core/schema/check.ts'
-import { after } from '../engine/core/values/after.ts'
-import type { Clock } from '../engine/core/values/clock.ts'
+import { after } from '../engine/core/time/after.ts'
+import type { Clock } from '../engine/core/time/clock.ts'
 import type { RpcMessage } from './messages/packet.ts'
 
 /** No answer within this time means no. */

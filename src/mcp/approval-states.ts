@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import { isRecord } from '../engine/core/schema/check.ts'
-import type { Clock } from '../engine/core/values/clock.ts'
+import type { Clock } from '../engine/core/time/clock.ts'
 import { stableJson } from '../engine/core/values/stable-json.ts'
 import { type ApprovalQuestion, approvalForm } from './approval-requests.ts'
 import type { CallDecision } from './call-gate.ts'

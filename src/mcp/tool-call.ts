@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Envelope } from '../engine/core/context.ts'
 import { isRecord } from '../engine/core/schema/check.ts'
-import type { Clock } from '../engine/core/values/clock.ts'
+import type { Clock } from '../engine/core/time/clock.ts'
 import { definedFields } from '../engine/core/values/defined-fields.ts'
 import type { ApprovalRequests } from './approval-requests.ts'
 import {

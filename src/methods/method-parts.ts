@@ -1,7 +1,7 @@
 import type { Approvals } from '../approvals/approvals.ts'
 import type { Handler, Host } from '../engine/core/handler.ts'
 import type { AnalyzeShell } from '../engine/core/shell-effects.ts'
-import type { Clock } from '../engine/core/values/clock.ts'
+import type { Clock } from '../engine/core/time/clock.ts'
 import type { Edition } from '../engine/core/values/edition.ts'
 import type { Demo } from '../gateway/demo/demo.ts'
 import type { TenantRules } from '../rules/tenant-rules.ts'

@@ -1,7 +1,7 @@
 import type { Decision } from '../engine/core/decision.ts'
 import type { ErrorCode } from '../engine/core/errors/error-table.ts'
 import type { AnyEventRow } from '../engine/core/event.ts'
-import type { Clock } from '../engine/core/values/clock.ts'
+import type { Clock } from '../engine/core/time/clock.ts'
 import { hooklessRecord } from '../history/record/event-record.ts'
 import { redactDecision } from '../history/record/redact-decision.ts'
 import { hookFileNotices } from '../hook-files/watch/hook-file-notices.ts'

@@ -1,5 +1,5 @@
 import type { Caller } from '../access/caller.ts'
-import type { Clock } from '../engine/core/values/clock.ts'
+import type { Clock } from '../engine/core/time/clock.ts'
 import { catalogue } from '../engine/events/catalogue.ts'
 import { createNameResolver } from '../engine/events/event-names.ts'
 import { timeUuid } from '../safe/time-uuid.ts'

@@ -1,6 +1,6 @@
 import { serverError } from '../engine/core/errors/server-errors.ts'
-import { after } from '../engine/core/values/after.ts'
-import type { Clock } from '../engine/core/values/clock.ts'
+import { after } from '../engine/core/time/after.ts'
+import type { Clock } from '../engine/core/time/clock.ts'
 import type { RunParts } from './run-parts.ts'
 import type { RunnerRow, RunRow, RunStore, TakenRun } from './stored/run-tables.ts'
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Clock } from '../engine/core/values/clock.ts'
+import type { Clock } from '../engine/core/time/clock.ts'
 import { definedFields } from '../engine/core/values/defined-fields.ts'
 import { createListeners } from '../engine/core/values/listeners.ts'
 import type { RunHookPoint } from './hooks/run-hook-points.ts'

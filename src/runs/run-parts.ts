@@ -1,5 +1,5 @@
 import type { Log } from '../engine/core/records/sink.ts'
-import type { Clock } from '../engine/core/values/clock.ts'
+import type { Clock } from '../engine/core/time/clock.ts'
 import type { Edition } from '../engine/core/values/edition.ts'
 import type { HookStore } from '../stored-hooks/hook-tables.ts'
 import type { RunEventName } from './hooks/run-hook-points.ts'

@@ -1,5 +1,5 @@
-import { after } from '../engine/core/values/after.ts'
-import type { Clock } from '../engine/core/values/clock.ts'
+import { after } from '../engine/core/time/after.ts'
+import type { Clock } from '../engine/core/time/clock.ts'
 import type { RunEnd, RunRow, RunStatus, RunStore } from './stored/run-tables.ts'
 
 /** Other nodes change runs without telling this one, so a wait also looks by itself. */

@@ -12,7 +12,7 @@ import {
 import { resolve } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { handlerError } from '../engine/core/errors/handler-errors.ts'
-import { systemClock } from '../engine/core/values/clock.ts'
+import { systemClock } from '../engine/core/time/clock.ts'
 
 /** A file that a command may use only with this content. */
 export interface PinnedFile {

@@ -1,5 +1,5 @@
 import type { Decision } from '../engine/core/decision.ts'
-import { systemClock } from '../engine/core/values/clock.ts'
+import { systemClock } from '../engine/core/time/clock.ts'
 import { definedFields } from '../engine/core/values/defined-fields.ts'
 import type { AgentHooks, HookCallOptions } from './agent-hooks.ts'
 import { inputRecord, toolInputFrom } from './clone-for-hooks.ts'

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterWholeJournal, callAt, inSystemOf, operation, timed } from '../database/operation.ts'
 import type { QueryBuilder, SqlDatabase } from '../database/sql-database.ts'
 import { type Expiry, keyOf, type Table } from '../database/table.ts'
-import { nextTurn } from '../engine/core/values/clock.ts'
+import { nextTurn } from '../engine/core/time/clock.ts'
 import {
   type AuditChainRow,
   baseMac,

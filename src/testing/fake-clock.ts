@@ -1,4 +1,4 @@
-import { type Clock, nextTurn, type Ticker } from '../engine/core/values/clock.ts'
+import { type Clock, nextTurn, type Ticker } from '../engine/core/time/clock.ts'
 
 /** A clock that only moves when a test moves it. */
 export interface FakeClock extends Clock {

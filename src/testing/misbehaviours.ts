@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
-import { systemClock } from '../engine/core/values/clock.ts'
+import { systemClock } from '../engine/core/time/clock.ts'
 
 interface Visit {
   readonly response: ServerResponse

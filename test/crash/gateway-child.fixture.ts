@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { writeSync } from 'node:fs'
 import { openGateway } from '../../src/app/gateway/open-gateway.ts'
-import { systemClock } from '../../src/engine/core/values/clock.ts'
+import { systemClock } from '../../src/engine/core/time/clock.ts'
 import { markTime } from './withheld.fixture.ts'
 
 const [database] = process.argv.slice(2)

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../src/engine/core/values/clock.ts'
+import { type Clock, systemClock } from '../../src/engine/core/time/clock.ts'
 
 /** A real clock that runs faster, so that retries and leases take milliseconds instead of seconds. */
 export interface QuickClock extends Clock {

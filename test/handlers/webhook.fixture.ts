@@ -1,7 +1,7 @@
 import type { Decision } from '../../src/engine/core/decision.ts'
 import type { BaseHook } from '../../src/engine/core/hook.ts'
 import type { Execution } from '../../src/engine/core/records/sink.ts'
-import type { Clock } from '../../src/engine/core/values/clock.ts'
+import type { Clock } from '../../src/engine/core/time/clock.ts'
 import { createHooks } from '../../src/engine/dispatch/hooks.ts'
 import { type HttpHandlerOptions, httpHandler } from '../../src/handlers/http/http.ts'
 import { type BadReceiver, badReceiver } from '../../src/testing/bad-receiver.ts'

@@ -10,7 +10,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDecider } from '../../src/client/decider.ts'
-import { systemClock } from '../../src/engine/core/values/clock.ts'
+import { systemClock } from '../../src/engine/core/time/clock.ts'
 import { createHooks } from '../../src/engine/dispatch/hooks.ts'
 import { type HttpProxy, openHttpProxy } from '../../src/mcp/http/http-proxy.ts'
 import { ServerName } from '../../src/mcp/server-name.ts'

@@ -1,6 +1,6 @@
 import { isRecord } from '../../engine/core/schema/check.ts'
 import type { PayloadShape } from '../../engine/core/schema/payload-shape.ts'
-import { isoTime } from '../../engine/core/values/clock.ts'
+import { isoTime } from '../../engine/core/time/clock.ts'
 import { outputText } from '../translate/process-reply.ts'
 import type { PayloadRecord } from '../translate/read-fields.ts'
 import { definePayloadShape, patchIn, type ShapeSource, type ShapeView } from '../translate/shaped-event.ts'

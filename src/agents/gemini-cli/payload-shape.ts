@@ -1,5 +1,5 @@
 import { isRecord } from '../../engine/core/schema/check.ts'
-import { isoTime } from '../../engine/core/values/clock.ts'
+import { isoTime } from '../../engine/core/time/clock.ts'
 import { outputText } from '../translate/process-reply.ts'
 import type { PayloadRecord } from '../translate/read-fields.ts'
 import { definePayloadShape, type ShapeSource, type ShapeView } from '../translate/shaped-event.ts'

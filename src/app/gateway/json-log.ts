@@ -1,5 +1,5 @@
 import type { Log } from '../../engine/core/records/sink.ts'
-import type { Clock } from '../../engine/core/values/clock.ts'
+import type { Clock } from '../../engine/core/time/clock.ts'
 import { redact } from '../../safe/secrets/redact.ts'
 
 const MAX_TEXT = 1_024

@@ -1,7 +1,7 @@
 import { jsonLog } from '../../app/gateway/json-log.ts'
 import { type UpGateway, upGateway } from '../../app/gateway/up-gateway.ts'
 import { errorText } from '../../engine/core/errors/error.ts'
-import { systemClock } from '../../engine/core/values/clock.ts'
+import { systemClock } from '../../engine/core/time/clock.ts'
 import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { command, exitCodes } from '../command.ts'
 import { printMessage, printOutput } from '../output.ts'

@@ -1,7 +1,7 @@
 import { emitKeypressEvents } from 'node:readline'
 import type { Client } from '../../client/client.ts'
 import { errorText } from '../../engine/core/errors/error.ts'
-import { systemClock } from '../../engine/core/values/clock.ts'
+import { systemClock } from '../../engine/core/time/clock.ts'
 import { visibleJson, visibleLine } from '../../engine/core/values/visible-text.ts'
 import type { Methods } from '../../gateway/methods.ts'
 import { command, type ExitCode, exitCodes } from '../command.ts'

@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 import { resolve } from 'node:path'
 import { HookError } from '../../engine/core/errors/error.ts'
-import { systemClock } from '../../engine/core/values/clock.ts'
+import { systemClock } from '../../engine/core/time/clock.ts'
 import { openToolPins } from '../../hook-files/tool-pins.ts'
 import type { McpSessionOptions } from '../../mcp/mcp-session.ts'
 import { ServerName } from '../../mcp/server-name.ts'

@@ -1,7 +1,7 @@
 import type { ArgsDef } from 'citty'
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
 import type { Schema } from '../../engine/core/schema/schema.ts'
-import { systemClock } from '../../engine/core/values/clock.ts'
+import { systemClock } from '../../engine/core/time/clock.ts'
 import type { Method } from '../../methods/method.ts'
 import { parseJson } from '../../safe/json.ts'
 import { fromStdin } from './data.ts'

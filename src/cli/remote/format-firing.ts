@@ -1,5 +1,5 @@
 import { isRecord } from '../../engine/core/schema/check.ts'
-import { isoTime } from '../../engine/core/values/clock.ts'
+import { isoTime } from '../../engine/core/time/clock.ts'
 import { visibleLine } from '../../engine/core/values/visible-text.ts'
 
 type Fields = Readonly<Record<string, unknown>>

@@ -10,7 +10,7 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely'
-import { systemClock } from '../../engine/core/values/clock.ts'
+import { systemClock } from '../../engine/core/time/clock.ts'
 import type { SchemaDialect } from '../schema-statements.ts'
 import type { Codec } from '../sql-database.ts'
 

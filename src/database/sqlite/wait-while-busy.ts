@@ -1,5 +1,5 @@
-import { after } from '../../engine/core/values/after.ts'
-import { systemClock } from '../../engine/core/values/clock.ts'
+import { after } from '../../engine/core/time/after.ts'
+import { systemClock } from '../../engine/core/time/clock.ts'
 import { isBusy } from './sqlite-error.ts'
 
 const BUSY_MS = 5_000

@@ -1,4 +1,4 @@
-import { callerKey } from '../core/caller-key.ts'
+import { callerKey } from '../core/context.ts'
 import type { GuardRequest } from '../core/guard-state.ts'
 import { abandon, isThenable } from '../core/values/thenable.ts'
 import { guardKey } from '../guard/guard.ts'

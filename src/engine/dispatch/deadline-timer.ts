@@ -1,4 +1,4 @@
-import type { Clock, Ticker } from '../core/values/clock.ts'
+import type { Clock, Ticker } from '../core/time/clock.ts'
 
 const TICK_MS = 25
 const IDLE_TICKS = 40

@@ -1,6 +1,6 @@
 import type { Pass } from '../core/guard-state.ts'
 import { schema } from '../core/schema/schema.ts'
-import { isoTime } from '../core/values/clock.ts'
+import { isoTime } from '../core/time/clock.ts'
 
 const PASS: Pass = { pass: true }
 const INSTANT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/

@@ -1,5 +1,5 @@
-import { callerKey, callerTurn } from '../core/caller-key.ts'
 import type { Envelope, HookContext } from '../core/context.ts'
+import { callerKey, callerTurn } from '../core/context.ts'
 import type { GuardRequest } from '../core/guard-state.ts'
 import { type FieldsType, type SchemaFields, schema } from '../core/schema/schema.ts'
 

@@ -5,7 +5,7 @@ import type { Caller } from '../../access/caller.ts'
 import { errorText, HookError, isHookError } from '../../engine/core/errors/error.ts'
 import type { Log } from '../../engine/core/records/sink.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
-import type { Clock } from '../../engine/core/values/clock.ts'
+import type { Clock } from '../../engine/core/time/clock.ts'
 import { parseJson } from '../../safe/json.ts'
 import { type AgentDoor, type PastEvent, requireAgent } from './agent-door.ts'
 

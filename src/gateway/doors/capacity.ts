@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../../engine/core/values/clock.ts'
-import { tooSoon } from '../../engine/core/values/retry-after.ts'
+import type { Clock } from '../../engine/core/time/clock.ts'
+import { tooSoon } from '../../engine/core/time/retry-after.ts'
 import type { Settings } from '../../settings/settings.ts'
 
 /** Limits dispatches through all doors together: per tenant by rate, in total by number in flight. */

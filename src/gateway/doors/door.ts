@@ -1,6 +1,6 @@
 import type { Tokens } from '../../access/tokens.ts'
 import type { Log } from '../../engine/core/records/sink.ts'
-import type { Clock } from '../../engine/core/values/clock.ts'
+import type { Clock } from '../../engine/core/time/clock.ts'
 import type { MethodParts } from '../../methods/method-parts.ts'
 import type { AgentDoor } from '../agents/agent-door.ts'
 import type { Dispatcher } from '../dispatch.ts'

@@ -1,7 +1,7 @@
 import { errorText } from '../../engine/core/errors/error.ts'
 import type { Log } from '../../engine/core/records/sink.ts'
-import type { Clock } from '../../engine/core/values/clock.ts'
-import { rerun } from '../../engine/core/values/rerun.ts'
+import type { Clock } from '../../engine/core/time/clock.ts'
+import { rerun } from '../../engine/core/time/rerun.ts'
 import type { SubscriptionMethod } from '../../methods/method.ts'
 import { type MethodContext, prepareCall } from './call-method.ts'
 

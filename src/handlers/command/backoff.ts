@@ -1,5 +1,5 @@
-import { pause } from '../../engine/core/values/after.ts'
-import type { Clock } from '../../engine/core/values/clock.ts'
+import { pause } from '../../engine/core/time/after.ts'
+import type { Clock } from '../../engine/core/time/clock.ts'
 
 const FIRST_MS = 100
 const LONGEST_MS = 30_000

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { HookError } from '../../engine/core/errors/error.ts'
 import type { HandlerCall } from '../../engine/core/handler.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
-import { type Clock, systemClock } from '../../engine/core/values/clock.ts'
+import { type Clock, systemClock } from '../../engine/core/time/clock.ts'
 import type { OutboundAnswer } from '../../safe/outbound/exchange.ts'
 import {
   createOutbound,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../../engine/core/values/clock.ts'
+import type { Clock } from '../../engine/core/time/clock.ts'
 import { stableJson } from '../../engine/core/values/stable-json.ts'
 import type { ModelDecision } from './decide.ts'
 

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
-import { callerKey, callerTurn } from '../../engine/core/caller-key.ts'
 import type { HookContext } from '../../engine/core/context.ts'
+import { callerKey, callerTurn } from '../../engine/core/context.ts'
 import { errorText, HookError } from '../../engine/core/errors/error.ts'
 import type { GuardState, Pass } from '../../engine/core/guard-state.ts'
-import type { Clock } from '../../engine/core/values/clock.ts'
+import type { Clock } from '../../engine/core/time/clock.ts'
 
 /** The end of a turn is not reported, so its count expires after an hour. */
 const TURN_MS = 3_600_000

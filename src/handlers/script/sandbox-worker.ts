@@ -6,7 +6,7 @@ import {
   type QuickJSContext,
   type QuickJSRuntime,
 } from 'quickjs-emscripten-core'
-import { systemClock } from '../../engine/core/values/clock.ts'
+import { systemClock } from '../../engine/core/time/clock.ts'
 import { preamble } from './preamble.ts'
 import type { SandboxAnswer, SandboxCall } from './sandbox.ts'
 

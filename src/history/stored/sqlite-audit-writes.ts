@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { prepareTransaction } from '../../database/sqlite/prepared-statement.ts'
 import { columnNames, type Table, writtenColumns } from '../../database/table.ts'
-import { systemClock } from '../../engine/core/values/clock.ts'
+import { systemClock } from '../../engine/core/time/clock.ts'
 import { events, executions } from '../audit-tables.ts'
 import { summaries } from '../view-tables.ts'
 import {

@@ -1,6 +1,6 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { QueryBuilder, SqlDatabase } from '../../database/sql-database.ts'
-import { nextTurn } from '../../engine/core/values/clock.ts'
+import { nextTurn } from '../../engine/core/time/clock.ts'
 import { stableJson } from '../../engine/core/values/stable-json.ts'
 import type { Tables } from '../../store/kysely-tables.ts'
 import type { AuditVerdict } from '../audit-tables.ts'

@@ -1,4 +1,4 @@
-import type { Clock, Ticker } from '../../engine/core/values/clock.ts'
+import type { Clock, Ticker } from '../../engine/core/time/clock.ts'
 import { FolderWatcher, type WatchableFolder } from './folder-changes.ts'
 
 /** A folder with files that are loaded again when they change. */

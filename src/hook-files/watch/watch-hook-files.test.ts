@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { hooksYaml, write } from '../../../test/hook-files/files.fixture.ts'
 import { workshop } from '../../../test/hook-files/watching.fixture.ts'
-import { systemClock } from '../../engine/core/values/clock.ts'
+import { systemClock } from '../../engine/core/time/clock.ts'
 
 describe('at the start', () => {
   test('4.2 #21 a broken file is an error that lists every problem, and registers nothing', () => {

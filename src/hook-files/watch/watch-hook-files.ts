@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../engine/core/values/clock.ts'
+import { type Clock, systemClock } from '../../engine/core/time/clock.ts'
 import { problemsError } from '../file-problem.ts'
 import type { HookFolder } from '../hook-folders.ts'
 import { FolderReloader } from './folder-reloader.ts'

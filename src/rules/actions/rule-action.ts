@@ -1,5 +1,5 @@
 import type { Log } from '../../engine/core/records/sink.ts'
-import type { Clock } from '../../engine/core/values/clock.ts'
+import type { Clock } from '../../engine/core/time/clock.ts'
 import type { Edition } from '../../engine/core/values/edition.ts'
 import type { Coordinator } from '../../runs/coordinator.ts'
 import type { RunStore } from '../../runs/stored/run-tables.ts'

@@ -1,6 +1,6 @@
 import { errorText } from '../../engine/core/errors/error.ts'
 import type { Handler, Host } from '../../engine/core/handler.ts'
-import type { Clock } from '../../engine/core/values/clock.ts'
+import type { Clock } from '../../engine/core/time/clock.ts'
 import { createHooks } from '../../engine/dispatch/hooks.ts'
 import { catalogue } from '../../engine/events/catalogue.ts'
 import type { HookChainEvent } from '../compile-rules.ts'

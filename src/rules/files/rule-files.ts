@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { errorText } from '../../engine/core/errors/error.ts'
 import type { Log } from '../../engine/core/records/sink.ts'
 import { isRecord } from '../../engine/core/schema/check.ts'
-import type { Clock } from '../../engine/core/values/clock.ts'
+import type { Clock } from '../../engine/core/time/clock.ts'
 import type { HookDefinition } from '../../engine/hook-definition.ts'
 import {
   type HookFileLevel,

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../engine/core/values/clock.ts'
+import { type Clock, systemClock } from '../../engine/core/time/clock.ts'
 import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { type ActionOutcome, skipped } from '../actions/run-action.ts'
 import type { HookChainEvent } from '../compile-rules.ts'

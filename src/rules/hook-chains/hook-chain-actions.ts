@@ -1,5 +1,5 @@
 import { errorText } from '../../engine/core/errors/error.ts'
-import { type Clock, isoTime } from '../../engine/core/values/clock.ts'
+import { type Clock, isoTime } from '../../engine/core/time/clock.ts'
 import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import {
   type ActionHost,

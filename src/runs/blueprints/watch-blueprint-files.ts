@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Clock } from '../../engine/core/values/clock.ts'
+import type { Clock } from '../../engine/core/time/clock.ts'
 import type { Edition } from '../../engine/core/values/edition.ts'
 import type { HookFolder } from '../../hook-files/hook-folders.ts'
 import type { TrustStore } from '../../hook-files/trust.ts'

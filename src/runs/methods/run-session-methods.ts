@@ -1,7 +1,7 @@
 import { serverError } from '../../engine/core/errors/server-errors.ts'
 import { looseObject, nullable } from '../../engine/core/schema/more-schemas.ts'
 import { schema } from '../../engine/core/schema/schema.ts'
-import { isoTime } from '../../engine/core/values/clock.ts'
+import { isoTime } from '../../engine/core/time/clock.ts'
 import { defineCall, defineSubscription } from '../../methods/method.ts'
 import { pageFields, requestedPage, shortText } from '../../methods/method-fields.ts'
 import type { MethodParts } from '../../methods/method-parts.ts'

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { systemClock } from '../../engine/core/values/clock.ts'
+import { systemClock } from '../../engine/core/time/clock.ts'
 import { createProcesses } from '../../safe/process/run-process.ts'
 import { createProjectTools } from './project-tools.ts'
 

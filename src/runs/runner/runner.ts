@@ -1,5 +1,5 @@
 import { errorText, isHookError } from '../../engine/core/errors/error.ts'
-import { pause } from '../../engine/core/values/after.ts'
+import { pause } from '../../engine/core/time/after.ts'
 import { createProcesses, type Processes } from '../../safe/process/run-process.ts'
 import type { NewSessionEvent, RunResult } from '../run-events.ts'
 import type { RunnerOffer } from '../stored/run-tables.ts'

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { prepareTransaction } from '../../database/sqlite/prepared-statement.ts'
-import { systemClock } from '../../engine/core/values/clock.ts'
+import { systemClock } from '../../engine/core/time/clock.ts'
 import type { TakeBatch } from './take-batches.ts'
 
 const PENDING = `from runs where tenant_id = :tenant and status = 'pending'`

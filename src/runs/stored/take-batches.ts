@@ -1,5 +1,5 @@
 import type { DialectStatements } from '../../database/sql-database.ts'
-import { nextTurn } from '../../engine/core/values/clock.ts'
+import { nextTurn } from '../../engine/core/time/clock.ts'
 
 export type TakeRequest = Parameters<DialectStatements['takeRun']>[0]
 type TakenRow = Awaited<ReturnType<DialectStatements['takeRun']>>

@@ -1,6 +1,6 @@
 /** Runs one child from start to end. The helper and the direct path both use it, so both behave the same. */
 import type { Readable } from 'node:stream'
-import { type Clock, systemClock } from '../../engine/core/values/clock.ts'
+import { type Clock, systemClock } from '../../engine/core/time/clock.ts'
 import { DRAIN_MS, GRACE_MS, GroupProcess } from './process-groups.ts'
 import type { ChildEnd, StartedChild, StartOrder } from './process-spec.ts'
 

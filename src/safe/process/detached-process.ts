@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
-import { after } from '../../engine/core/values/after.ts'
-import type { Clock } from '../../engine/core/values/clock.ts'
+import { after } from '../../engine/core/time/after.ts'
+import type { Clock } from '../../engine/core/time/clock.ts'
 import type { ProcessSpec } from './process-spec.ts'
 
 /** A process that goes on when the gateway ends. */

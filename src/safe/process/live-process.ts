@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../engine/core/values/clock.ts'
+import { type Clock, systemClock } from '../../engine/core/time/clock.ts'
 import { DRAIN_MS, GRACE_MS, GroupProcess } from './process-groups.ts'
 import type { ProcessExit, ProcessSpec } from './process-spec.ts'
 

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import { type Clock, systemClock } from '../../engine/core/values/clock.ts'
+import { type Clock, systemClock } from '../../engine/core/time/clock.ts'
 import { DRAIN_MS, GRACE_MS, GroupProcess } from './process-groups.ts'
 import type { ProcessExit, ProcessSpec } from './process-spec.ts'
 

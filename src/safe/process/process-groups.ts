@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { errorText } from '../../engine/core/errors/error.ts'
-import type { Clock, Ticker } from '../../engine/core/values/clock.ts'
+import type { Clock, Ticker } from '../../engine/core/time/clock.ts'
 import type { ProcessExit, ProcessSpec } from './process-spec.ts'
 
 /** The process groups that we started and that have not ended. */

@@ -2,7 +2,7 @@
 
 import { HookError } from '../../engine/core/errors/error.ts'
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
-import { type Clock, systemClock } from '../../engine/core/values/clock.ts'
+import { type Clock, systemClock } from '../../engine/core/time/clock.ts'
 import { Semaphore } from '../semaphore.ts'
 import { ChildRun } from './child.ts'
 import { Helper } from './helper.ts'

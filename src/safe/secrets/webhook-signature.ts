@@ -1,6 +1,6 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import { handlerError } from '../../engine/core/errors/handler-errors.ts'
-import { type Clock, systemClock } from '../../engine/core/values/clock.ts'
+import { type Clock, systemClock } from '../../engine/core/time/clock.ts'
 
 /** A webhook request as Standard Webhooks signs it. */
 export interface Webhook {

@@ -5,7 +5,7 @@ import { extendedResultCode, isBusy, sqliteStoreError } from '../../database/sql
 import { assertWalPresent, ensurePrivateFile, writeWalMarker } from '../../database/sqlite/wal-marker.ts'
 import { errorText, isHookError } from '../../engine/core/errors/error.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
-import { systemClock } from '../../engine/core/values/clock.ts'
+import { systemClock } from '../../engine/core/time/clock.ts'
 import type { Tables } from '../kysely-tables.ts'
 import { assertKnownSteps, migrate } from '../migrate.ts'
 

@@ -2,7 +2,7 @@ import { inTenantAt, operation, type Tx, timed } from '../../database/operation.
 import { insert, update } from '../../database/rows.ts'
 import { serverError } from '../../engine/core/errors/server-errors.ts'
 import type { GuardRequest, Pass } from '../../engine/core/guard-state.ts'
-import { monthStart } from '../../engine/core/values/clock.ts'
+import { monthStart } from '../../engine/core/time/clock.ts'
 import { DAY_MS } from '../../engine/guard/guard.ts'
 import { checkEntry } from '../../engine/guard/guard-entry.ts'
 import { type BudgetRow, budgets } from '../../secrets/secret-tables.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../../engine/core/values/clock.ts'
+import type { Clock } from '../../engine/core/time/clock.ts'
 import type { Store } from '../../store/store.ts'
 
 /** The folders in which sessions of coding agents began, kept in the store: `cd` must not be a way around hook files. */

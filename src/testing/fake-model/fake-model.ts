@@ -1,8 +1,8 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { text as readText } from 'node:stream/consumers'
 import { isRecord } from '../../engine/core/schema/check.ts'
-import { after } from '../../engine/core/values/after.ts'
-import { systemClock } from '../../engine/core/values/clock.ts'
+import { after } from '../../engine/core/time/after.ts'
+import { systemClock } from '../../engine/core/time/clock.ts'
 import type { FakeAnswer } from './fake-answer.ts'
 import { type FakeProvider, type ModelRequest, type WireFormat, wireFormats } from './wire-formats.ts'
 

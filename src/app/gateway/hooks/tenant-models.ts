@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { MASTER_TENANT, type TenantStore } from '../../../access/tenant-tables.ts'
 import { providerKeyPath } from '../../../database/sealed-paths.ts'
-import type { Clock } from '../../../engine/core/values/clock.ts'
+import type { Clock } from '../../../engine/core/time/clock.ts'
 import type { Fetch, ProviderSettings } from '../../../handlers/model/language-model.ts'
 import type { Provider } from '../../../handlers/model/model-name.ts'
 import { createModels, type Models, type ModelsOptions } from '../../../handlers/model/models.ts'

@@ -1,6 +1,6 @@
 import { serverError } from '../../../engine/core/errors/server-errors.ts'
 import type { Log } from '../../../engine/core/records/sink.ts'
-import type { Clock } from '../../../engine/core/values/clock.ts'
+import type { Clock } from '../../../engine/core/time/clock.ts'
 import type { Edition } from '../../../engine/core/values/edition.ts'
 import { isMissingPackage } from '../../../safe/missing-package.ts'
 import type { Keyring } from '../../../safe/secrets/secret.ts'

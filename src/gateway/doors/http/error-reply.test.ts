@@ -3,7 +3,7 @@ import { HookError } from '../../../engine/core/errors/error.ts'
 import { type ErrorCode, errorTable } from '../../../engine/core/errors/error-table.ts'
 import { handlerError, handlerErrors } from '../../../engine/core/errors/handler-errors.ts'
 import { type ServerCode, serverError, serverErrors } from '../../../engine/core/errors/server-errors.ts'
-import { tooSoon } from '../../../engine/core/values/retry-after.ts'
+import { tooSoon } from '../../../engine/core/time/retry-after.ts'
 import { errorReply } from './error-reply.ts'
 
 const log = () => {}

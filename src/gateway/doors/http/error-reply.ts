@@ -3,9 +3,9 @@ import type { EngineCode, ErrorCode } from '../../../engine/core/errors/error-ta
 import type { HandlerCode } from '../../../engine/core/errors/handler-errors.ts'
 import { type ServerCode, serverError } from '../../../engine/core/errors/server-errors.ts'
 import type { Log } from '../../../engine/core/records/sink.ts'
-import type { Clock } from '../../../engine/core/values/clock.ts'
+import type { Clock } from '../../../engine/core/time/clock.ts'
+import { retryAfterOf } from '../../../engine/core/time/retry-after.ts'
 import { definedFields } from '../../../engine/core/values/defined-fields.ts'
-import { retryAfterOf } from '../../../engine/core/values/retry-after.ts'
 import { validationErrorsOf } from '../../../runs/create-run.ts'
 
 /** Codes of the original gateway, which its clients understand. `details.code` carries ours. */

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { rawConnection, startGateway, toolCall } from '../../../../test/gateway/gateway.fixture.ts'
-import { systemClock } from '../../../engine/core/values/clock.ts'
+import { systemClock } from '../../../engine/core/time/clock.ts'
 
 const fast = { headersMs: 150, requestMs: 150, keepAliveMs: 100, checkMs: 25 }
 

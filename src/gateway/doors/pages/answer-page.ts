@@ -1,5 +1,5 @@
 import type { ApprovalLink, ApprovalRow } from '../../../approvals/stored/approval-tables.ts'
-import { isoTime } from '../../../engine/core/values/clock.ts'
+import { isoTime } from '../../../engine/core/time/clock.ts'
 import { visibleText } from '../../../engine/core/values/visible-text.ts'
 import { newNonce, pageHeaders } from './ui-files.ts'
 

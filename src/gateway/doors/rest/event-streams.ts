@@ -1,6 +1,6 @@
 import type { RevocationWatch } from '../../../access/revocation-watch.ts'
 import type { AdmittedCaller } from '../../../access/tokens.ts'
-import { tooSoon } from '../../../engine/core/values/retry-after.ts'
+import { tooSoon } from '../../../engine/core/time/retry-after.ts'
 import type { SubscriptionMethod } from '../../../methods/method.ts'
 import type { Door } from '../door.ts'
 import { prepareSubscription } from '../subscription.ts'

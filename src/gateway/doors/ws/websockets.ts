@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import type { RevocationWatch } from '../../../access/revocation-watch.ts'
 import type { AdmittedCaller } from '../../../access/tokens.ts'
-import { endedWithin } from '../../../engine/core/values/after.ts'
+import { endedWithin } from '../../../engine/core/time/after.ts'
 import type { Door } from '../door.ts'
 import { WsConnection, wsCloseReasons } from './ws-connection.ts'
 

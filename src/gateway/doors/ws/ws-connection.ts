@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws'
 import type { AdmittedCaller } from '../../../access/tokens.ts'
 import type { HookError } from '../../../engine/core/errors/error.ts'
-import { tooSoon } from '../../../engine/core/values/retry-after.ts'
+import { tooSoon } from '../../../engine/core/time/retry-after.ts'
 import type { SubscriptionMethod } from '../../../methods/method.ts'
 import { callerWait } from '../../../pipeline/caller-wait.ts'
 import { callMethod, requireMethod } from '../call-method.ts'

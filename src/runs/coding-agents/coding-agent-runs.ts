@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
-import { serverError } from '../engine/core/errors/server-errors.ts'
-import { after } from '../engine/core/values/after.ts'
-import { requireBlueprint } from './create-run.ts'
-import type { RunParts } from './run-parts.ts'
+import { serverError } from '../../engine/core/errors/server-errors.ts'
+import { after } from '../../engine/core/time/after.ts'
+import { requireBlueprint } from '../create-run.ts'
+import type { RunParts } from '../run-parts.ts'
+import type { RunRow, RunStatus } from '../stored/run-tables.ts'
 import type { RunProofs } from './run-proof.ts'
-import type { RunRow, RunStatus } from './stored/run-tables.ts'
 
 interface CodingAgentRunParts extends Pick<RunParts, 'store' | 'edition' | 'waits' | 'clock'> {
   readonly proofs: RunProofs

@@ -1,5 +1,5 @@
-import { serverError } from '../engine/core/errors/server-errors.ts'
-import type { Secrets } from '../safe/secrets/secret.ts'
+import { serverError } from '../../engine/core/errors/server-errors.ts'
+import type { Secrets } from '../../safe/secrets/secret.ts'
 
 /**
  * Proves that a tool call belongs to a run. A runner hands the proof to the coding agent that it starts, whose hook client
