@@ -4,6 +4,7 @@ import { deliverApprovalMessage } from '../../approvals/send-approval-message.ts
 import { APPROVAL_MESSAGE } from '../../deliveries/delivery-table.ts'
 import type { DeliverWork } from '../../deliveries/delivery-worker.ts'
 import type { Handler, Host } from '../../engine/core/handler.ts'
+import { definedFields } from '../../engine/core/values/defined-fields.ts'
 import { runsCommands } from '../../engine/core/values/edition.ts'
 import type { EventRecord } from '../../history/audit-tables.ts'
 import type { AuditQueue } from '../../history/record/audit-queue.ts'
@@ -111,7 +112,7 @@ export function ruleDeliveries(
       runHandler: createRunHandler({ handlers, host, clock }),
       processes: createEnvironmentProcesses(({ exec, cwd, allowed_env_vars: allowed = [] }) =>
         startDetachedProcess(
-          { argv: exec, env: childEnvironment(allowed, {}), ...(cwd === undefined ? {} : { cwd }) },
+          { argv: exec, env: environmentOf(settings, allowed), ...definedFields({ cwd }) },
           clock,
         ),
       ),
@@ -124,6 +125,12 @@ export function ruleDeliveries(
       publicUrl: () => settings.of(MASTER_TENANT).public_url ?? parts.ownUrl(),
     }),
   }
+}
+
+/** Runners that the gateway starts on its machine work in the folders that it lists. */
+function environmentOf(settings: Settings, allowed: readonly string[]) {
+  const folders = settings.of(MASTER_TENANT).run_folders
+  return childEnvironment(allowed, folders === undefined ? {} : { HOOKHELM_RUN_FOLDERS: folders.join(',') })
 }
 
 const READ_ONLY: readonly string[] = ['Read']

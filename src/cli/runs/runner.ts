@@ -29,7 +29,8 @@ export const runnerCommand = command({
     project: { type: 'string', description: 'where commands run, and the project_dir it offers' },
     folders: {
       type: 'string',
-      description: 'folders that runs may name, with those below them, separated by commas (the project)',
+      description:
+        'folders that runs may name, with those below them, separated by commas (HOOKHELM_RUN_FOLDERS, or the project)',
     },
     tags: { type: 'string', description: 'tags that runs may demand, separated by commas' },
     'only-tagged': { type: 'boolean', description: 'take only runs that demand one of the tags' },
@@ -38,7 +39,14 @@ export const runnerCommand = command({
   },
   manyWords: true,
   async run(args, argv) {
-    const { profile, profiles, project, folders: listed, tags = '', quiet } = args
+    const {
+      profile,
+      profiles,
+      project,
+      folders: listed = process.env.HOOKHELM_RUN_FOLDERS,
+      tags = '',
+      quiet,
+    } = args
     const executor = findProfile({ profile, profiles, argv })
     const log = quiet ? () => {} : jsonLog(printMessage, systemClock)
     const settings: Pick<RunnerOptions, 'offer' | 'concurrency'> = {
