@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { agent, hookFile, refusing } from '../hostile/agents/agent.fixture.ts'
 import { running } from './running.fixture.ts'
+import { openLines } from './socket.fixture.ts'
 
 const NO = 'the other folder says no'
 
@@ -70,6 +71,19 @@ describe('the hooks of each folder that a call touches count', () => {
     expect(await says('Write', { file_path: `${other}/src/a.txt`, content: 'x' })).toContain(NO)
     expect(await says('Read', { file_path: `${own}/package/a.txt` })).toContain('the package says no')
     expect(await says('Read', { file_path: `${own}/src/a.txt` })).not.toContain('says no')
+  })
+
+  test('also where the agent names its folder only as its session begins', async () => {
+    const { own, gateway } = await folders(refusing(NO))
+    const lines = openLines(gateway.socket ?? '', { hookhelm: 1, agent: 'openclaw', pid: process.pid })
+    const ask = async (id: number, event: string, native: object) => {
+      lines.send({ id, event, native })
+      return JSON.stringify(await lines.next())
+    }
+    await ask(1, 'before_agent_run', { event: { prompt: 'go' }, ctx: { sessionId: 's', workspaceDir: own } })
+    const params = { command: 'echo yes > ../other/new.txt' }
+    const native = { event: { toolName: 'exec', params }, ctx: { sessionId: 's', toolName: 'exec' } }
+    expect(await ask(2, 'before_tool_call', native)).toContain(NO)
   })
 
   test.each(['workdir', 'dir_path', 'directory', 'working_directory', 'cwd'])(

@@ -132,7 +132,7 @@ export class AgentDoor {
     const start = await sessionFolders.startOf({ ...where, session }, cwd)
     // After a restart the gateway no longer knows the parent of a sub-agent's session, so that session has a start too.
     if (own !== undefined && own !== session) await sessionFolders.startOf({ ...where, session: own }, start)
-    return { cwd, start }
+    return { cwd: cwd === '/' ? start : cwd, start }
   }
 
   #processOf(process: string | undefined) {
@@ -162,8 +162,9 @@ export class AgentDoor {
       if (process !== undefined) this.#sessions.beginTurn(process, turn)
     }
     const folder = isLocal ? await this.#agentFoldersOf(where, joined, reading.envelope.session) : undefined
-    const envelope =
-      folder === undefined || folder.start === '/' ? joined : { ...joined, project: folder.start }
+    // Not every event of every agent names its folder: it is then the one where the session began.
+    const place = folder === undefined || folder.start === '/' ? undefined : folder.start
+    const envelope = place === undefined ? joined : { ...joined, cwd: joined.cwd ?? place, project: place }
     const canAsk = row.honours?.includes('ask') === true
     const { eventId, decision } = await dispatcher.dispatch(
       caller,
