@@ -5,5 +5,5 @@ import { writeLock } from './write-lock.fixture.ts'
 
 writeLock(30_000)
 leavingCallers(1_000)
-waitingCalls(9_000)
+waitingCalls(10_000)
 malformedRequests(20_000)

@@ -4,7 +4,7 @@ import { definedFields } from '../../src/engine/core/values/defined-fields.ts'
 import { askingHook, person, push } from '../approvals/people.fixture.ts'
 import { running } from '../gateway/running.fixture.ts'
 
-const WAIT_MS = 600_000
+const WAIT_MS = 1_200_000
 
 /** So many calls wait for a person at the same time, each of a session of its own. */
 export function waitingCalls(count: number): void {
@@ -24,18 +24,16 @@ export function waitingCalls(count: number): void {
         { waitMs: WAIT_MS },
       ),
     )
+    const list = async (cursor = '') =>
+      (await ada.call('GET', `/v1/approvals?status=pending&limit=200&cursor=${encodeURIComponent(cursor)}`))
+        .body
+    await expect.poll(async () => (await list()).pending, { timeout: WAIT_MS, interval: 200 }).toBe(count)
     const waiting = new Map<string, string>()
-    await gateway.until(
-      async () => {
-        for (let cursor = ''; ; ) {
-          const { body } = await ada.call('GET', `/v1/approvals?status=pending&limit=200&cursor=${cursor}`)
-          for (const { approval_id, session_id } of body.approvals) waiting.set(approval_id, session_id)
-          if (body.nextCursor === '') return waiting.size
-          cursor = encodeURIComponent(body.nextCursor)
-        }
-      },
-      (found) => found === count,
-    )
+    for (let page = await list(); ; page = await list(page.nextCursor)) {
+      for (const { approval_id, session_id } of page.approvals) waiting.set(approval_id, session_id)
+      if (page.nextCursor === '') break
+    }
+    expect(waiting.size).toBe(count)
     expect((await gateway.dispatch('pre_tool_use', push('ls'))).body.decision).toEqual({ kind: 'allow' })
     const approved = new Set<string>()
     const left = [...waiting]
