@@ -101,6 +101,39 @@ onEachStore('approvals', (open) => {
     expect(rows.map(({ approval_id }) => approval_id)).toEqual([id])
   })
 
+  test('of a removed approver no vote counts, and what it approved ends unless its call has run', async () => {
+    const two = { approvers_needed: 2, wait_ms: 0 }
+    const { tenant, id } = await asked(two)
+    const gone = {
+      id: randomUUID(),
+      tenant_id: tenant,
+      name: 'gone',
+      kind: 'person',
+      created_at: NOON,
+    } as const
+    await at.store.saveMember(gone)
+    const ask = async (input_hash: string) => {
+      const given = approval(tenant, { ...two, input_hash })
+      await at.store.requestApproval(given, NOON)
+      return given
+    }
+    const vote = { ...approve, by: 'gone', member: gone.id }
+    const [unused, used] = [await ask('hash-2'), await ask('hash-3')]
+    await at.store.answerApproval(tenant, id, vote, NOON + 1)
+    for (const { approval_id } of [unused, used]) {
+      await at.store.answerApproval(tenant, approval_id, vote, NOON + 1)
+      await at.store.answerApproval(tenant, approval_id, { ...approve, grant_ms: 50_000 }, NOON + 2)
+    }
+    expect(await at.store.useApproval(tenant, used.approval_id, used.event_id, NOON + 3)).toBe(true)
+    expect(await at.store.deleteMember(gone, NOON + 4)).toBe(true)
+    expect(await at.store.findApproval(tenant, id)).toMatchObject({ status: 'pending', votes: [] })
+    expect(await at.store.findApproval(tenant, unused.approval_id)).toMatchObject({ status: 'cancelled' })
+    expect(await at.store.useApproval(tenant, unused.approval_id, unused.event_id, NOON + 5)).toBe(false)
+    expect(await at.store.findApproval(tenant, used.approval_id)).toMatchObject({
+      ...{ status: 'approved', used_at: NOON + 3, granted_until: NOON + 4 },
+    })
+  })
+
   test('identical calls that wait at the same time ask once each, and one event on two connections asks once', async () => {
     const tenant = await newTenant(at.store)
     const nodes = [at.store, await at.database.reopen()]
