@@ -430,14 +430,16 @@ function describeProcess(pid: number, column: 'ppid' | 'args'): string {
 }
 
 test(
-  'CH-70 warm_remote_capacity starts a real runner that claims the waiting run',
+  'CH-70 warm_remote_capacity starts a real runner that claims the waiting run, in a folder that the gateway lists',
   async () => {
     const gateway = await running()
     const { agent, start, ok } = runsOf(gateway)
     const { rule, switchOn, settled } = rulesOf(gateway)
     await switchOn({ allow_remote_sessions: true })
+    const settings = { run_folders: [gateway.home] }
+    await ok('PATCH', '/v1/settings', { settings, scope: 'gateway' })
     await agent('waits', 'return { done: process.ppid }')
-    const { run_id } = await start('waits')
+    const { run_id } = await start('waits', {}, { project_dir: gateway.home })
     await rule({
       id: 'warm',
       trigger: onFailedTool,

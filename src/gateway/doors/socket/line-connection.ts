@@ -63,7 +63,7 @@ export class LineConnection {
   #namedPid: number | undefined
   /** The process that the client works for. */
   #found: { readonly process: string | undefined } | undefined
-  /** LineSplitter received while the token of the first line is looked up. */
+  /** What arrives while the token of the first line is looked up. */
   #early: Buffer[] | undefined
   /** Requests without a reply, and those of them that wait for a person. */
   #inFlight = 0
